@@ -1,0 +1,170 @@
+"""Configuration: one YAML file, every key checked, unknown keys refused by name.
+
+The defaults are the laptop's. Nothing else in the package reads a configuration file.
+"""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from reciper_ray.errors import ConfigError
+
+Positive = Annotated[int, Field(ge=1)]
+Share = Annotated[float, Field(ge=0.0, le=1.0)]
+
+
+class Section(BaseModel):
+    """A group of keys that refuses what it does not know."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class EncoderConfig(Section):
+    """The model that turns text into unit vectors.
+
+    `model` is a folder, a hub name, or `minilm`, the all-MiniLM-L6-v2 that the `cpu` extra
+    installs. `max_tokens` bounds what one passage may hold, special tokens included.
+    """
+
+    model: str = "minilm"
+    revision: str = ""
+    device: str = "cpu"
+    dtype: Literal["float32", "bfloat16", "float16"] = "float32"
+    max_tokens: Positive = 256
+    batch_size: Positive = 16
+    query_prefix: str = ""
+    passage_prefix: str = ""
+    threads: Positive = 1
+
+
+class ChunkConfig(Section):
+    """Passages end at `max_chars` characters or the encoder's `max_tokens`, whichever is first."""
+
+    max_chars: Positive = 1000
+
+
+class ExtractConfig(Section):
+    """Who writes the recipes."""
+
+    backend: Literal["extractive"] = "extractive"
+
+
+class BuildConfig(Section):
+    """How a corpus is built. Papers are worked on in blocks of `block_papers`, in path order.
+
+    `shards` is fixed for the life of a store. `actors` 0 means one embedding actor per
+    `num_cpus` that the cluster has when the build starts.
+    """
+
+    shards: Positive = 4
+    block_papers: Positive = 8
+    actors: Annotated[int, Field(ge=0)] = 0
+    num_cpus: Annotated[float, Field(ge=0)] = 1.0
+    num_gpus: Annotated[float, Field(ge=0)] = 0.0
+
+
+class IndexConfig(Section):
+    """How vectors are searched; `flat` is exact."""
+
+    kind: Literal["flat"] = "flat"
+    device: Literal["cpu", "gpu"] = "cpu"
+
+
+class SearchConfig(Section):
+    """Ranking. `candidates` (the paper's K_c), `distance` and `rerank_weight` (its lambda) are the
+    paper mode's; the rest belong to `hybrid`."""
+
+    candidates: Positive = 40
+    distance: Literal["l2", "squared_l2", "cosine"] = "l2"
+    rerank_weight: float = 0.1
+
+
+class PartConfig(Section):
+    """One part of the serving graph; `num_replicas` 0 runs it inside the router's process."""
+
+    num_replicas: Annotated[int, Field(ge=0)] = 0
+    max_replicas: Annotated[int, Field(ge=0)] = 0
+    num_cpus: Annotated[float, Field(ge=0)] = 1.0
+    num_gpus: Annotated[float, Field(ge=0)] = 0.0
+    max_batch: Positive = 32
+
+
+class ShardsConfig(PartConfig):
+    """Index shards; one deployment serves `shards_per_replica` logical shards of one view."""
+
+    shards_per_replica: Positive = 4
+
+
+class RouterConfig(PartConfig):
+    """The gRPC ingress; it always has a replica of its own."""
+
+    num_replicas: Positive = 1
+    max_queue: Positive = 256
+    threads: Positive = 2
+
+
+class LimitsConfig(Section):
+    """What a request may ask for."""
+
+    k: Positive = 1000
+    question_chars: Positive = 8000
+    timeout_ms: Positive = 120_000
+    default_timeout_ms: Positive = 30_000
+
+
+class ServeConfig(Section):
+    """The serving graph. With `api_key_env` set, calls must carry that variable's value."""
+
+    grpc_port: Annotated[int, Field(ge=1, le=65535)] = 9000
+    http_host: str = "127.0.0.1"
+    http_port: Annotated[int, Field(ge=1, le=65535)] = 8000
+    haproxy: bool = False
+    api_key_env: str = ""
+    limits: LimitsConfig = LimitsConfig()
+    router: RouterConfig = RouterConfig()
+    embedder: PartConfig = PartConfig()
+    shards: ShardsConfig = ShardsConfig()
+    reranker: PartConfig = PartConfig()
+    answerer: PartConfig = PartConfig()
+
+
+class Config(Section):
+    """Everything, by part."""
+
+    encoder: EncoderConfig = EncoderConfig()
+    chunk: ChunkConfig = ChunkConfig()
+    extract: ExtractConfig = ExtractConfig()
+    build: BuildConfig = BuildConfig()
+    index: IndexConfig = IndexConfig()
+    search: SearchConfig = SearchConfig()
+    serve: ServeConfig = ServeConfig()
+
+
+def load(path: str | Path | None = None) -> Config:
+    """The configuration in the YAML file `path`; the defaults for None.
+
+    Raises `ConfigError` naming the file and, for each bad key, its full name, the value and why.
+    """
+    if path is None:
+        return Config()
+    try:
+        data = yaml.safe_load(Path(path).read_text("utf-8"))
+    except OSError as error:
+        raise ConfigError(f"configuration {path}: {error.strerror}") from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ConfigError(f"configuration {path} is not YAML: {error}") from error
+    return parse(data, str(path))
+
+
+def parse(data: object, name: str = "configuration") -> Config:
+    """The configuration in plain `data` (None: the defaults); `name` is for errors."""
+    try:
+        return Config.model_validate({} if data is None else data)
+    except ValidationError as error:
+        problems = "; ".join(
+            f"{'.'.join(map(str, e['loc'])) or 'file'} = {e['input']!r}: {e['msg']}"
+            for e in error.errors(include_url=False)
+        )
+        raise ConfigError(f"{name}: {problems}") from error

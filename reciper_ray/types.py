@@ -1,0 +1,231 @@
+"""The nouns of the system. Plain frozen data, importable from anywhere.
+
+Offsets count Unicode code points of `Paper.text` (Python's `str` index), half-open.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class View(StrEnum):
+    """One of the two ways a paper is indexed."""
+
+    PARAGRAPH = "paragraph"
+    RECIPE = "recipe"
+
+
+class Method(StrEnum):
+    """How candidates are found and ranked; see `reciper_ray.search`."""
+
+    HYBRID = "hybrid"
+    RECIPER = "reciper"
+    PARAGRAPH = "paragraph"
+    RECIPE = "recipe"
+    BM25 = "bm25"
+
+
+class Kind(StrEnum):
+    """What a paragraph of a paper is."""
+
+    ABSTRACT = "abstract"
+    TEXT = "text"
+    CAPTION = "caption"
+    TABLE = "table"
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """`start:end` of a paper's text."""
+
+    start: int
+    end: int
+
+    def overlaps(self, other: "Span") -> bool:
+        return self.start < other.end and other.start < self.end
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """A paragraph as its source has it: where it stands in `Paper.text`, under which heading."""
+
+    start: int
+    end: int
+    heading: str = ""
+    kind: Kind = Kind.TEXT
+
+
+@dataclass(frozen=True, slots=True)
+class Paper:
+    """A source document, the unit of relevance.
+
+    `text` is the normalised full text without the title; `paragraphs` are disjoint spans of it
+    in reading order. `recipes` are recipe texts that the source itself brings (the authors'
+    released corpus does). `source` is the path below the corpus root, with `#n` for the n-th
+    record of a file of records.
+    """
+
+    paper_id: str
+    title: str
+    text: str
+    paragraphs: tuple[Paragraph, ...]
+    source: str = ""
+    format: str = ""
+    abstract: str = ""
+    authors: tuple[str, ...] = ()
+    year: int | None = None
+    doi: str = ""
+    journal: str = ""
+    licence: str = ""
+    recipes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One operation of a recipe with the conditions its source span states, as written there."""
+
+    operation: str
+    span: Span
+    temperature: str = ""
+    time: str = ""
+    atmosphere: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """A structured procedure: what is made, how, from what, in which ordered steps."""
+
+    material: str = ""
+    method: str = ""
+    precursors: tuple[str, ...] = ()
+    steps: tuple[Step, ...] = ()
+    extractor: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """An embedded unit of one view of one paper.
+
+    `passage_id` is a function of paper id, view, content and (for equal content within a
+    paper) occurrence, so the same content has the same id in every build. `text` is what is
+    indexed. `spans` are where its support stands in the paper's text: one span for a
+    paragraph, the steps' source spans for a recipe. `support` is what a reader is shown and a
+    citation quotes: the paragraph itself, or the steps' source sentences joined by spaces
+    (the recipe text itself where the source brings a recipe without spans).
+    """
+
+    passage_id: str
+    paper_id: str
+    view: View
+    ordinal: int
+    title: str
+    heading: str
+    text: str
+    support: str
+    spans: tuple[Span, ...] = ()
+    kind: Kind = Kind.TEXT
+    year: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What a hit must satisfy. An empty `paper_ids` allows all; years are inclusive.
+
+    A paper without a known year passes no year filter.
+    """
+
+    paper_ids: frozenset[str] = frozenset()
+    year_from: int | None = None
+    year_to: int | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self.paper_ids) or self.year_from is not None or self.year_to is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A question with everything that decides its answer.
+
+    `views` restricts to these views (empty: those of the method). `timeout_ms` counts from
+    acceptance. `min_coverage` in 0..1 is the least share of each searched view's shards that
+    must answer.
+    """
+
+    text: str
+    method: Method = Method.HYBRID
+    k: int = 10
+    views: frozenset[View] = frozenset()
+    filters: Filters = Filters()
+    timeout_ms: int = 30_000
+    min_coverage: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A passage with its score, the parts the score was made of, and its rank from 1."""
+
+    passage: Passage
+    score: float
+    rank: int
+    parts: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """Which shards of one view answered, and why the others did not."""
+
+    view: View
+    shards: int
+    answered: tuple[int, ...]
+    errors: Mapping[int, str] = field(default_factory=dict)
+
+    @property
+    def share(self) -> float:
+        return len(self.answered) / self.shards if self.shards else 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """Ranked hits of one query with what it took: milliseconds per stage, coverage per view."""
+
+    hits: tuple[Hit, ...]
+    snapshot_id: str
+    stage_ms: Mapping[str, float]
+    coverage: tuple[Coverage, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """What `[number]` in an answer points to: a verbatim quote of a passage's support text.
+
+    `span` is where the quote stands in the paper's text, None if that is not known.
+    """
+
+    number: int
+    paper_id: str
+    passage_id: str
+    title: str
+    quote: str
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A cited answer, or an abstention that says why in `text`."""
+
+    text: str
+    abstained: bool
+    citations: tuple[Citation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """A quarantine row: what was not indexed, at which stage, and why.
+
+    `head_hash` is the sha256 hex digest of the first 4096 bytes, "" when there were none to read.
+    """
+
+    path: str
+    stage: str
+    reason: str
+    head_hash: str = ""
