@@ -1,0 +1,89 @@
+"""sentence-transformers behind two verbs: encode passages, encode queries.
+
+All vectors are unit length, so inner product is cosine and L2 distance follows from it.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from sentence_transformers import SentenceTransformer
+
+from reciper_ray.adapters.tokenizer import model_path
+from reciper_ray.config import EncoderConfig
+from reciper_ray.errors import ConfigError
+
+
+class Encoder:
+    """A loaded model. Raises `ConfigError` naming the model if it cannot be loaded."""
+
+    def __init__(self, config: EncoderConfig) -> None:
+        torch.set_num_threads(config.threads)
+        path = model_path(config)
+        try:
+            self._model = SentenceTransformer(
+                path,
+                revision=config.revision or None,
+                device=config.device,
+                local_files_only=Path(path).is_dir(),
+                model_kwargs={"dtype": getattr(torch, config.dtype)},
+            )
+        except (OSError, ValueError, RuntimeError) as error:
+            raise ConfigError(f"encoder.model = {config.model!r} does not load: {error}") from error
+        self._model.max_seq_length = config.max_tokens
+        self._config = config
+        self.dimension: int = self._model.get_embedding_dimension() or 0
+        self.fingerprint = fingerprint(config)
+
+    def encode_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Unit vectors, shape (n, d), of passages; batches are formed by length."""
+        return self._encode(texts, self._config.passage_prefix, self._config.batch_size)
+
+    def encode_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Unit vectors, shape (n, d), of questions.
+
+        One at a time on CPU: a batch's padding changes the last bits, and a question's ranking
+        must not depend on who else asks.
+        """
+        batch = 1 if self._config.device == "cpu" else self._config.batch_size
+        return self._encode(texts, self._config.query_prefix, batch)
+
+    def encode_query(self, text: str) -> NDArray[np.float32]:
+        """The unit vector, shape (d,), of a question."""
+        vector: NDArray[np.float32] = self.encode_queries([text])[0]
+        return vector
+
+    def _encode(self, texts: Sequence[str], prefix: str, batch: int) -> NDArray[np.float32]:
+        if not texts:
+            return np.zeros((0, self.dimension), np.float32)
+        vectors = self._model.encode(
+            [prefix + text for text in texts],
+            batch_size=batch,
+            convert_to_tensor=True,
+            show_progress_bar=False,
+        ).float()
+        unit = torch.nn.functional.normalize(vectors, dim=1)
+        return unit.cpu().numpy().astype(np.float32, copy=False)
+
+
+def fingerprint(config: EncoderConfig) -> str:
+    """What two encoders must share for their vectors to be comparable: model, revision or
+    configuration bytes, token limit and prefixes. Not dtype or device, which move vectors by
+    rounding only."""
+    path = Path(model_path(config))
+    digest = hashlib.sha256()
+    if path.is_dir():
+        for name in ("config.json", "modules.json", "tokenizer.json"):
+            if (file := path / name).is_file():
+                digest.update(file.read_bytes())
+        for weights in sorted(path.glob("*.safetensors")):
+            # The header and first tensors tell models of one architecture apart.
+            with weights.open("rb") as stream:
+                digest.update(stream.read(1 << 20))
+    else:
+        digest.update(f"{config.model}@{config.revision}".encode())
+    digest.update(repr((config.max_tokens, config.query_prefix, config.passage_prefix)).encode())
+    return f"{config.model}:{digest.hexdigest()[:16]}"

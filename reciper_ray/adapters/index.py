@@ -1,0 +1,186 @@
+"""FAISS behind one shard of one view: exact candidates, dense and lexical, and its passages.
+
+Only flat indexes are served. FAISS's own scores vary in their last bits with the size of the
+batch, so it proposes rows and `_similarity` scores them; the order is by that score alone.
+"""
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import faiss
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from reciper_ray.adapters import tables
+from reciper_ray.errors import CorruptSnapshot, MissingExtra
+from reciper_ray.lexical import LexicalIndex
+from reciper_ray.ranking import Candidate
+from reciper_ray.search import ShardQuery, ShardReply
+from reciper_ray.types import Filters, Passage, View
+
+# FAISS and the rescoring kernel differ by less than this for unit vectors in float32.
+_ROUNDING = 1e-5
+_SLACK = 16
+
+
+def index_bytes(vectors: NDArray[np.float32]) -> bytes:
+    """A serialised flat inner-product index of unit rows, shape (n, d); n may be 0."""
+    index = faiss.IndexFlatIP(vectors.shape[1])
+    index.add(np.ascontiguousarray(vectors, np.float32))
+    data: bytes = faiss.serialize_index(index).tobytes()
+    return data
+
+
+class ShardIndex:
+    """One logical shard of one view, loaded from its index file and passages table."""
+
+    def __init__(
+        self, view: View, shard: int, index: bytes, passages: pa.Table, device: str = "cpu"
+    ) -> None:
+        """`passages` row i belongs to vector i. Raises `CorruptSnapshot` if they do not fit and
+        `MissingExtra` if `device` is `gpu` and this FAISS has no GPU support."""
+        self.view, self.shard = view, shard
+        try:
+            cpu = faiss.deserialize_index(np.frombuffer(index, np.uint8))
+        except RuntimeError as error:
+            raise CorruptSnapshot(f"{view} shard {shard}: index does not load: {error}") from error
+        if cpu.ntotal != passages.num_rows:
+            raise CorruptSnapshot(
+                f"{view} shard {shard}: {cpu.ntotal} vectors for {passages.num_rows} passages"
+            )
+        self._vectors = cpu
+        self._index = _on_device(cpu, device)
+        self._passages = passages
+        self._ids: list[str] = passages["passage_id"].to_pylist()
+        self._papers: list[str] = passages["paper_id"].to_pylist()
+        self._row = {passage_id: row for row, passage_id in enumerate(self._ids)}
+        self._lexical = _lexical_index(passages)
+
+    @property
+    def dimension(self) -> int:
+        return int(self._vectors.d)
+
+    @cached_property
+    def _years(self) -> NDArray[np.float64]:
+        years = pc.cast(self._passages["year"], pa.float64())
+        return np.asarray(years.to_numpy(zero_copy_only=False), np.float64)
+
+    def candidates(self, queries: Sequence[ShardQuery]) -> list[ShardReply]:
+        """The shard's best candidates for each query, independent of its neighbours."""
+        proposals = self._propose(queries)
+        return [self._reply(q, proposals.get(i)) for i, q in enumerate(queries)]
+
+    def passages(self, ids: Sequence[str]) -> list[Passage]:
+        """The passages of `ids`, in their order. Raises `KeyError` for an id of another shard."""
+        rows = self._passages.take([self._row[i] for i in ids])
+        return [tables.passage_of(row) for row in rows.to_pylist()]
+
+    def _propose(self, queries: Sequence[ShardQuery]) -> dict[int, NDArray[np.int64]]:
+        """Rows that hold each unfiltered dense query's best `depth`, ties at the end included."""
+        open_ = [i for i, q in enumerate(queries) if q.vector is not None and not q.filters]
+        rows: dict[int, NDArray[np.int64]] = {}
+        fetch = max((queries[i].depth for i in open_), default=0) + _SLACK
+        total = len(self._ids)
+        while open_ and total:
+            fetch = min(fetch, total)
+            vectors = np.stack([queries[i].vector for i in open_])
+            scores, found = self._index.search(vectors, fetch)
+            unsure = []
+            for i, score, row in zip(open_, scores, found, strict=True):
+                depth = queries[i].depth
+                if fetch == total or score[depth - 1] - score[-1] > 2 * _ROUNDING:
+                    rows[i] = row
+                else:
+                    unsure.append(i)
+            open_, fetch = unsure, fetch * 2
+        return rows
+
+    def _reply(self, query: ShardQuery, proposed: NDArray[np.int64] | None) -> ShardReply:
+        allowed = self._allowed(query.filters)
+        lexical = None
+        if query.weights:
+            lexical = self._lexical.scores(query.weights, query.mean_length)
+        dense_rows = lexical_rows = np.zeros(0, np.int64)
+        if query.vector is not None:
+            if proposed is None:
+                proposed = np.arange(len(self._ids)) if allowed is None else allowed
+            dense_rows = self._top(proposed, self._similarity(proposed, query.vector), query.depth)
+        if lexical is not None:
+            rows = np.flatnonzero(lexical > 0) if allowed is None else allowed[lexical[allowed] > 0]
+            lexical_rows = self._top(rows, lexical[rows], query.depth)
+        return ShardReply(
+            self._candidates(dense_rows, query.vector, lexical),
+            self._candidates(lexical_rows, query.vector, lexical),
+        )
+
+    def _allowed(self, filters: Filters) -> NDArray[np.int64] | None:
+        """Rows that pass, ascending; None when all do."""
+        if not filters:
+            return None
+        keep = np.ones(len(self._ids), bool)
+        if filters.paper_ids:
+            keep &= np.fromiter((p in filters.paper_ids for p in self._papers), bool, len(keep))
+        if filters.year_from is not None:
+            keep &= self._years >= filters.year_from
+        if filters.year_to is not None:
+            keep &= self._years <= filters.year_to
+        return np.flatnonzero(keep)
+
+    def _similarity(
+        self, rows: NDArray[np.int64], vector: NDArray[np.float32]
+    ) -> NDArray[np.float64]:
+        """Inner products, shape (len(rows),), each a function of its row and `vector` alone."""
+        scores = np.empty(len(rows))
+        for start in range(0, len(rows), 65536):
+            part = slice(start, start + 65536)
+            # A matrix product would pick its kernel, and so its rounding, by shape.
+            vectors = self._vectors.reconstruct_batch(rows[part])
+            scores[part] = (vectors.astype(np.float64) * vector).sum(axis=1)
+        return scores
+
+    def _top(
+        self, rows: NDArray[np.int64], scores: NDArray[np.float64], depth: int
+    ) -> NDArray[np.int64]:
+        """The best `depth` of `rows` by (-score, passage_id)."""
+        if len(rows) > depth:
+            floor = np.partition(scores, len(rows) - depth)[len(rows) - depth]
+            rows, scores = rows[scores >= floor], scores[scores >= floor]
+        order = sorted(range(len(rows)), key=lambda i: (-scores[i], self._ids[rows[i]]))
+        return rows[order[:depth]]
+
+    def _candidates(
+        self,
+        rows: NDArray[np.int64],
+        vector: NDArray[np.float32] | None,
+        lexical: NDArray[np.float64] | None,
+    ) -> tuple[Candidate, ...]:
+        nothing = np.full(len(rows), np.nan)
+        dense = nothing if vector is None else self._similarity(rows, vector)
+        words = nothing if lexical is None else lexical[rows]
+        return tuple(
+            Candidate(self._ids[r], self._papers[r], self.view, self.shard, float(d), float(w))
+            for r, d, w in zip(rows, dense, words, strict=True)
+        )
+
+
+def _on_device(index: faiss.Index, device: str) -> faiss.Index:
+    if device == "cpu":
+        return index
+    if not hasattr(faiss, "StandardGpuResources"):
+        raise MissingExtra("index.device = 'gpu' needs the extra: pip install reciper-ray[gpu]")
+    return faiss.index_cpu_to_gpu(faiss.StandardGpuResources(), 0, index)
+
+
+def _lexical_index(passages: pa.Table) -> LexicalIndex:
+    lengths = passages["length"].to_numpy().astype(np.float64)
+    terms = passages["terms"].combine_chunks()
+    encoded = pc.dictionary_encode(terms.flatten())
+    return LexicalIndex(
+        encoded.dictionary.to_pylist(),
+        pc.list_parent_indices(terms).to_numpy().astype(np.int64),
+        encoded.indices.to_numpy().astype(np.int64),
+        passages["counts"].combine_chunks().flatten().to_numpy().astype(np.float64),
+        lengths,
+    )

@@ -1,0 +1,177 @@
+"""The Parquet tables of a snapshot: their columns, and rows to and from the types they hold.
+
+Bytes are a function of rows: fixed compression, no times. The order of rows is the writer's.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from reciper_ray.types import (
+    Kind,
+    Paper,
+    Paragraph,
+    Passage,
+    Recipe,
+    Rejection,
+    Span,
+    Step,
+    View,
+)
+
+Row = Mapping[str, Any]
+
+_SPAN = pa.struct([("start", pa.uint32()), ("end", pa.uint32())])
+_PARAGRAPH = pa.struct([*_SPAN, ("heading", pa.string()), ("kind", pa.string())])
+_STEP = pa.struct(
+    [
+        ("operation", pa.string()),
+        ("span", _SPAN),
+        ("temperature", pa.string()),
+        ("time", pa.string()),
+        ("atmosphere", pa.string()),
+    ]
+)
+_RECIPE = pa.struct(
+    [
+        ("material", pa.string()),
+        ("method", pa.string()),
+        ("precursors", pa.list_(pa.string())),
+        ("steps", pa.list_(_STEP)),
+        ("extractor", pa.string()),
+    ]
+)
+_PASSAGE = pa.struct(
+    [
+        ("passage_id", pa.string()),
+        ("paper_id", pa.string()),
+        ("view", pa.string()),
+        ("ordinal", pa.uint32()),
+        ("title", pa.string()),
+        ("heading", pa.string()),
+        ("text", pa.string()),
+        ("support", pa.string()),
+        ("spans", pa.list_(_SPAN)),
+        ("kind", pa.string()),
+        ("year", pa.int32()),
+    ]
+)
+
+# One row a paper: the fields of Paper (its own recipe texts as `source_recipes`), the structured
+# recipes, and `digest`, which is the same for the same content.
+PAPERS = pa.schema(
+    [
+        ("paper_id", pa.string()),
+        ("title", pa.string()),
+        ("text", pa.string()),
+        ("paragraphs", pa.list_(_PARAGRAPH)),
+        ("source", pa.string()),
+        ("format", pa.string()),
+        ("abstract", pa.string()),
+        ("authors", pa.list_(pa.string())),
+        ("year", pa.int32()),
+        ("doi", pa.string()),
+        ("journal", pa.string()),
+        ("licence", pa.string()),
+        ("source_recipes", pa.list_(pa.string())),
+        ("recipes", pa.list_(_RECIPE)),
+        ("digest", pa.string()),
+    ]
+)
+PASSAGE_LIST = pa.list_(_PASSAGE)
+# One row a passage: the fields of Passage, its lexical terms with their counts, and the sum of
+# the counts.
+PASSAGES = pa.schema(
+    [
+        *_PASSAGE,
+        ("terms", pa.list_(pa.string())),
+        ("counts", pa.list_(pa.uint32())),
+        ("length", pa.uint32()),
+    ]
+)
+LEXICON = pa.schema([("term", pa.string()), ("passages", pa.uint64())])
+QUARANTINE = pa.schema(
+    [
+        ("path", pa.string()),
+        ("stage", pa.string()),
+        ("reason", pa.string()),
+        ("head_hash", pa.string()),
+    ]
+)
+
+
+def to_parquet(table: pa.Table, row_group_size: int) -> pa.Buffer:
+    """The bytes of a Parquet file with `table`."""
+    sink = pa.BufferOutputStream()
+    pq.write_table(table, sink, row_group_size=row_group_size, compression="zstd")
+    return sink.getvalue()
+
+
+def paper_row(paper: Paper, digest: str) -> dict[str, Any]:
+    """A row of PAPERS, still without recipes."""
+    row = asdict(paper)
+    return row | {"source_recipes": row["recipes"], "recipes": [], "digest": digest}
+
+
+def paper_of(row: Row) -> Paper:
+    fields = {name: row[name] for name in Paper.__dataclass_fields__}
+    return Paper(
+        **fields
+        | {
+            "paragraphs": tuple(
+                Paragraph(**p | {"kind": Kind(p["kind"])}) for p in row["paragraphs"]
+            ),
+            "authors": tuple(row["authors"]),
+            "recipes": tuple(row["source_recipes"]),
+        }
+    )
+
+
+def recipes_of(row: Row) -> tuple[Recipe, ...]:
+    """The structured recipes of a row of PAPERS."""
+    return tuple(
+        Recipe(
+            **recipe
+            | {
+                "precursors": tuple(recipe["precursors"]),
+                "steps": tuple(Step(**s | {"span": Span(**s["span"])}) for s in recipe["steps"]),
+            }
+        )
+        for recipe in row["recipes"]
+    )
+
+
+def recipe_row(recipe: Recipe) -> dict[str, Any]:
+    """A row of the `recipes` column of PAPERS."""
+    return asdict(recipe)
+
+
+def passage_rows(passages: Iterable[Passage]) -> list[dict[str, Any]]:
+    """Rows of PASSAGE_LIST."""
+    return [asdict(passage) for passage in passages]
+
+
+def passage_of(row: Row) -> Passage:
+    """The passage in a row of PASSAGES or PASSAGE_LIST."""
+    fields = {name: row[name] for name in Passage.__dataclass_fields__}
+    return Passage(
+        **fields
+        | {
+            "view": View(row["view"]),
+            "kind": Kind(row["kind"]),
+            "spans": tuple(Span(**span) for span in row["spans"]),
+        }
+    )
+
+
+def rejection_row(rejection: Rejection) -> dict[str, Any]:
+    """A row of QUARANTINE."""
+    return asdict(rejection)
+
+
+def rejections_of(table: pa.Table) -> list[Rejection]:
+    """The rows of a QUARANTINE table."""
+    return [Rejection(**row) for row in table.to_pylist()]

@@ -1,0 +1,144 @@
+"""The last stage: from the papers of one shard to its immutable files.
+
+A shard's passages and vectors are held in memory once, as they are when it is served.
+"""
+
+import hashlib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from reciper_ray.adapters import tables
+from reciper_ray.adapters.storage import Store
+from reciper_ray.build.work import read_part
+from reciper_ray.lexical import length, term_counts
+from reciper_ray.manifest import File, Role
+from reciper_ray.types import View
+
+_PAPERS_A_GROUP = 32
+_PASSAGES_A_GROUP = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """A written shard: its files and, per view, its tokens and LEXICON table."""
+
+    files: tuple[File, ...]
+    recipes: int
+    tokens: Mapping[View, int]
+    lexicons: Mapping[View, pa.Table]
+
+
+def write_shard(
+    store: Store, shard: int, parts: Mapping[str, Sequence[int]], dimension: int
+) -> Shard:
+    """Write the shard that consists of the given rows of the given parts, by paper id."""
+    papers = _sorted_papers(store, parts, tables.PAPERS.names)
+    recipes = sum(pc.list_value_length(papers["recipes"]).to_pylist())
+    files = [
+        write_file(store, papers, Role.PAPERS, rows_a_group=_PAPERS_A_GROUP, shard=shard)
+    ]
+    del papers
+    passages, vectors = _passages(store, parts, dimension)
+    tokens, lexicons = {}, {}
+    for view in View:
+        rows = np.flatnonzero(pc.equal(passages["view"], view.value).to_numpy())
+        table, lexicons[view] = _with_terms(passages.take(rows))
+        tokens[view] = pc.sum(table["length"]).as_py() or 0
+        files += [
+            write_file(
+                store, table, Role.PASSAGES, rows_a_group=_PASSAGES_A_GROUP, view=view, shard=shard
+            ),
+            _write_index(store, vectors[rows], view, shard),
+        ]
+    return Shard(tuple(files), recipes, tokens, lexicons)
+
+
+def write_file(
+    store: Store,
+    table: pa.Table,
+    role: Role,
+    *,
+    rows_a_group: int,
+    view: View | None = None,
+    shard: int | None = None,
+) -> File:
+    """Write a table as a content-addressed Parquet file."""
+    data = tables.to_parquet(table, rows_a_group)
+    return _write(store, data, "parquet", role, table.num_rows, view, shard)
+
+
+def lexicon(parts: Sequence[pa.Table]) -> pa.Table:
+    """LEXICON tables of shards → that of their union, by term."""
+    together = pa.concat_tables(parts).group_by("term").aggregate([("passages", "sum")])
+    renamed = together.rename_columns({"passages_sum": "passages"}).select(tables.LEXICON.names)
+    return renamed.cast(tables.LEXICON).sort_by("term")
+
+
+def _write_index(store: Store, vectors: NDArray[np.float32], view: View, shard: int) -> File:
+    from reciper_ray.adapters.index import index_bytes
+
+    data = index_bytes(vectors)
+    return _write(store, data, "faiss", Role.INDEX, len(vectors), view, shard)
+
+
+def _write(
+    store: Store,
+    data: bytes | pa.Buffer,
+    extension: str,
+    role: Role,
+    rows: int,
+    view: View | None,
+    shard: int | None,
+) -> File:
+    digest = hashlib.sha256(data).hexdigest()
+    name = "-".join(str(part) for part in (view, role, shard) if part is not None)
+    path = f"data/{name}-{digest[:12]}.{extension}"
+    store.write(path, data)
+    return File(path, len(memoryview(data)), digest, role, rows, view, shard)
+
+
+def _sorted_papers(
+    store: Store, parts: Mapping[str, Sequence[int]], columns: Sequence[str]
+) -> pa.Table:
+    """The given columns of PART, of the given rows, by paper id."""
+    found = [read_part(store, part, rows, columns) for part, rows in sorted(parts.items())]
+    if not found:
+        return tables.PAPERS.empty_table()
+    return pa.concat_tables(found).sort_by("paper_id")
+
+
+def _passages(
+    store: Store, parts: Mapping[str, Sequence[int]], dimension: int
+) -> tuple[pa.Table, NDArray[np.float32]]:
+    """The passages of all papers, and their vectors, shape (passages, dimension)."""
+    if not parts:
+        empty = pa.schema(list(tables.PASSAGE_LIST.value_type)).empty_table()
+        return empty, np.zeros((0, dimension), np.float32)
+    papers = _sorted_papers(store, parts, ["paper_id", "passages", "vectors"])
+    structs = papers["passages"].combine_chunks().flatten()
+    vectors = np.frombuffer(b"".join(papers["vectors"].to_pylist()), "<f4")
+    table = pa.Table.from_batches([pa.RecordBatch.from_struct_array(structs)])
+    return table, vectors.reshape(-1, dimension)
+
+
+def _with_terms(passages: pa.Table) -> tuple[pa.Table, pa.Table]:
+    """Passages → PASSAGES, and the LEXICON table of these passages."""
+    counts = [dict(sorted(term_counts(tables.passage_of(r)).items())) for r in passages.to_pylist()]
+    columns = {
+        "terms": [list(c) for c in counts],
+        "counts": [list(c.values()) for c in counts],
+        "length": [length(c) for c in counts],
+    }
+    for name, values in columns.items():
+        passages = passages.append_column(name, pa.array(values, tables.PASSAGES.field(name).type))
+    frequencies = sorted(Counter(term for c in counts for term in c).items())
+    lexicon = pa.Table.from_pylist(
+        [{"term": term, "passages": n} for term, n in frequencies], schema=tables.LEXICON
+    )
+    return passages, lexicon

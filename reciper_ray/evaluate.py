@@ -1,0 +1,164 @@
+"""Asks a set of questions and judges what comes back.
+
+Works on any search that takes a `Query`, in process or over the network. The measures are
+`reciper_ray.metrics`; this module decides how deep to ask, and writes what was returned in a
+form from which every measure can be computed again.
+"""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from reciper_ray import metrics
+from reciper_ray.metrics import Rate
+from reciper_ray.qa import Question
+from reciper_ray.types import Answer, Hit, Method, Query, SearchResult
+
+Search = Callable[[Query], Awaitable[SearchResult]]
+Ask = Callable[[Query], Awaitable[tuple[Answer, SearchResult]]]
+Progress = Callable[[int, int], None]
+
+FIRST_K = 50
+LAST_K = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What one question got: `hits` by rank, an answer where one was asked for, and the support
+    texts by passage id of what that answer was made from."""
+
+    question: Question
+    hits: tuple[Hit, ...]
+    answer: Answer | None
+    passages: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """Outcomes in the order of the questions, and their measures by name.
+
+    `queries` is the number of questions behind the ranking measures: the answerable ones that
+    name a relevant paper.
+    """
+
+    method: Method
+    queries: int
+    ranking: dict[str, float | None]
+    answers: dict[str, Rate]
+    outcomes: tuple[Outcome, ...]
+
+    def to_json(self) -> dict[str, object]:
+        """The object that `reciper evaluate --json` prints."""
+        return {
+            "method": str(self.method),
+            "queries": self.queries,
+            "metrics": {**self.ranking, **{n: asdict(rate) for n, rate in self.answers.items()}},
+        }
+
+
+async def evaluate(
+    questions: Sequence[Question],
+    search: Search,
+    method: Method,
+    answer: Ask | None = None,
+    concurrency: int = 16,
+    progress: Progress = lambda done, total: None,
+) -> Evaluation:
+    """Ask every question, at most `concurrency` at a time, and judge the results.
+
+    Each search goes deep enough for ten papers, and must reach every shard: measures of part of
+    a corpus would be measures of something else. The first error ends the evaluation.
+    """
+    free = asyncio.Semaphore(concurrency)
+    done = 0
+
+    async def one(question: Question) -> Outcome:
+        nonlocal done
+        async with free:
+            hits = await _deep(search, Query(question.text, method, min_coverage=1.0))
+            said, read = None, ()
+            if answer:
+                said, result = await answer(Query(question.text, method, min_coverage=1.0))
+                read = result.hits
+        done += 1
+        progress(done, len(questions))
+        passages = {hit.passage.passage_id: hit.passage.support for hit in (*hits, *read)}
+        return Outcome(question, hits, said, passages)
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(one(question)) for question in questions]
+    except* Exception as errors:
+        raise errors.exceptions[0] from None
+    outcomes = tuple(task.result() for task in tasks)
+    return judge(method, outcomes)
+
+
+def judge(method: Method, outcomes: Sequence[Outcome]) -> Evaluation:
+    """The measures of `outcomes`; those of answers where any question has one."""
+    found = [(o.question, o.hits) for o in outcomes if o.question.answerable]
+    said = [(o.question, o.answer) for o in outcomes if o.answer is not None]
+    passages = {i: text for o in outcomes for i, text in o.passages.items()}
+    return Evaluation(
+        method=method,
+        queries=sum(bool(question.relevant_ids) for question, _ in found),
+        ranking={
+            **metrics.ranking(found),
+            "evidence@1": metrics.evidence(found, 1),
+            "evidence@5": metrics.evidence(found, 5),
+        },
+        answers=metrics.answers(said, passages) if said else {},
+        outcomes=tuple(outcomes),
+    )
+
+
+async def _deep(search: Search, query: Query) -> tuple[Hit, ...]:
+    """Hits of at least `metrics.DEPTH` papers, or all there are up to `LAST_K`."""
+    k = FIRST_K
+    while True:
+        hits = (await search(replace(query, k=k))).hits
+        if len(metrics.papers(hits)) >= metrics.DEPTH or len(hits) < k or k == LAST_K:
+            return hits
+        k = min(2 * k, LAST_K)
+
+
+def write_run(path: str | Path, evaluation: Evaluation) -> None:
+    """A TREC run of paper ids: `question Q0 paper rank score method`, a topic per question id.
+
+    The score falls by one a rank, because trec_eval orders by score and breaks ties by name.
+    """
+    with Path(path).open("w", encoding="utf-8") as file:
+        for outcome in evaluation.outcomes:
+            ranked = metrics.papers(outcome.hits)
+            for rank, paper_id in enumerate(ranked, 1):
+                score = len(ranked) - rank + 1
+                file.write(
+                    f"{outcome.question.id} Q0 {paper_id} {rank} {score} {evaluation.method}\n"
+                )
+
+
+def write_hits(path: str | Path, evaluation: Evaluation) -> None:
+    """A JSON line a question with its whole ranked list and its answer, as judges read it."""
+    with Path(path).open("w", encoding="utf-8") as file:
+        for outcome in evaluation.outcomes:
+            row = {
+                "question": outcome.question.text,
+                "hits": [
+                    {
+                        "paper_id": hit.passage.paper_id,
+                        "passage_id": hit.passage.passage_id,
+                        "view": str(hit.passage.view),
+                        "text": hit.passage.support,
+                        "score": hit.score,
+                    }
+                    for hit in outcome.hits
+                ],
+                "answer": _answer(outcome.answer) if outcome.answer else None,
+            }
+            file.write(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def _answer(answer: Answer) -> dict[str, object]:
+    return asdict(answer)

@@ -1,0 +1,98 @@
+"""LaTeX damage in extracted text, read through: `$600^{\\circ}\\mathrm{C}$` becomes `600°C`.
+
+Papers that went through PDF recognition carry inline LaTeX. The recognisers of quantities and
+formulas work on the plain text made here and map what they find back to the source. Layout
+(fractions, arrays, display mathematics) is not covered.
+"""
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass
+
+from reciper_ray.types import Span
+
+_SYMBOLS = {
+    "circ": "°", "degree": "°", "celsius": "°C", "mu": "µ", "upmu": "µ", "Omega": "Ω",
+    "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "theta": "θ", "lambda": "λ",
+    "sigma": "σ", "epsilon": "ε", "varepsilon": "ε", "times": "×", "cdot": "·", "bullet": "·",
+    "pm": "±", "sim": "~", "approx": "≈", "le": "≤", "leq": "≤", "ge": "≥", "geq": "≥",
+    "quad": " ", "qquad": " ", "to": "→", "rightarrow": "→", "AA": "Å",
+}  # fmt: skip
+_ESCAPES = {"%": "%", "&": "&", "#": "#", "_": "_", "$": "$"}
+# An exponent keeps its caret after a digit (10^5), where dropping it would change the number.
+_TOKEN = re.compile(
+    r"\\(?P<name>[A-Za-z]+)[ ]?"
+    r"|\\(?P<escape>.)"
+    r"|(?P<power>(?<=[0-9])\^\{?[ ]?(?=[-−–+]?[ ]?[0-9]))"
+    r"|(?P<drop>[${}^]|_(?=\{)|(?<=[A-Za-z)\]}$])_(?=[0-9xyzn]))",
+    re.DOTALL,
+)
+
+_OPENING = re.compile(r"(?:\\[A-Za-z]+ ?)?\{$")
+
+
+@dataclass(frozen=True, slots=True)
+class Plain:
+    """Plain `text` of `source`, made of pieces.
+
+    Piece i starts at `starts[i]` of the text and at `places[i]` of the source; it is copied
+    from there, or stands for `source[places[i]:ends[i]]` where `ends[i]` is not 0.
+    """
+
+    text: str
+    source: str
+    starts: tuple[int, ...] = (0,)
+    places: tuple[int, ...] = (0,)
+    ends: tuple[int, ...] = (0,)
+
+    def span(self, start: int, end: int) -> Span:
+        """Where `text[start:end]` (not empty) stands in the source, opened braces closed."""
+        first, last = self._place(start)[0], self._place(end - 1)[1]
+        written = self.source[first:last]
+        missing = written.count("{") - written.count("}")
+        for _ in range(missing):
+            last += self.source[last : last + 1] == "}"
+        opening = _OPENING.search(self.source, max(0, first - 16), first) if missing < 0 else None
+        return Span(opening.start() if opening else first, last)
+
+    def _place(self, at: int) -> tuple[int, int]:
+        """Start and end in the source of the text's character `at`."""
+        piece = bisect_right(self.starts, at) - 1
+        start = self.places[piece]
+        if self.ends[piece]:
+            return start, self.ends[piece]
+        start += at - self.starts[piece]
+        return start, start + 1
+
+
+def plain(source: str) -> Plain:
+    """`source` without LaTeX markup; the same text when it has none."""
+    if "\\" not in source:
+        return Plain(source, source)
+    text: list[str] = []
+    starts: list[int] = []
+    places: list[int] = []
+    ends: list[int] = []
+    length = last = 0
+
+    def add(piece: str, start: int, end: int) -> None:
+        nonlocal length
+        if piece:
+            text.append(piece)
+            starts.append(length)
+            places.append(start)
+            ends.append(end)
+            length += len(piece)
+
+    for token in _TOKEN.finditer(source):
+        add(source[last : token.start()], last, 0)
+        if token["name"]:
+            symbol = _SYMBOLS.get(token["name"], "")
+        elif token["escape"]:
+            symbol = _ESCAPES.get(token["escape"], " ")
+        else:
+            symbol = "^" if token["power"] else ""
+        add(symbol, token.start(), token.end())
+        last = token.end()
+    add(source[last:], last, 0)
+    return Plain("".join(text), source, tuple(starts), tuple(places), tuple(ends))

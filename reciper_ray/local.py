@@ -1,0 +1,185 @@
+"""The parts of a search inside one process, and a snapshot opened whole with them.
+
+Used by the command line's `--snapshot` and by every part that a serving configuration keeps in
+the router (`num_replicas: 0`). Blocking work runs in a bounded executor, never on the event
+loop; concurrent calls are gathered into batches.
+"""
+
+import asyncio
+import os
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from types import TracebackType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reciper_ray import answer as answering
+from reciper_ray import ranking, search
+from reciper_ray.adapters.encoder import Encoder
+from reciper_ray.adapters.index import ShardIndex
+from reciper_ray.batching import Drain
+from reciper_ray.config import Config
+from reciper_ray.errors import ReciperError, SnapshotNotLoaded
+from reciper_ray.search import Parts, ShardQuery, ShardReply
+from reciper_ray.snapshot import IndexedPaper, Snapshot
+from reciper_ray.types import Answer, Passage, Query, SearchResult, View
+
+MAX_BATCH = 32
+
+
+class LocalEmbedder:
+    """`search.Embedder` over a loaded encoder."""
+
+    def __init__(self, encoder: Encoder, executor: Executor, max_batch: int = MAX_BATCH) -> None:
+        self._encoder = encoder
+        self._executor = executor
+        self.embed: Drain[str, NDArray[np.float32]] = Drain(
+            self._run, max_batch=max_batch, name="embedder"
+        )
+
+    async def _run(self, texts: list[str]) -> list[NDArray[np.float32]]:
+        loop = asyncio.get_running_loop()
+        return list(await loop.run_in_executor(self._executor, self._encoder.encode_queries, texts))
+
+
+class LocalGroup:
+    """`search.ShardGroup` over loaded shards of one view and one snapshot."""
+
+    def __init__(
+        self,
+        snapshot_id: str,
+        shards: Mapping[int, ShardIndex],
+        view: View,
+        executor: Executor,
+        max_batch: int = MAX_BATCH,
+    ) -> None:
+        self.view = view
+        self.shards = tuple(sorted(shards))
+        self._snapshot_id = snapshot_id
+        self._indexes = shards
+        self._executor = executor
+        self._batches: Drain[ShardQuery, dict[int, ShardReply | ReciperError]] = Drain(
+            self._run, max_batch=max_batch, name=f"{view} shards"
+        )
+
+    async def candidates(
+        self, snapshot_id: str, query: ShardQuery
+    ) -> Mapping[int, ShardReply | ReciperError]:
+        self._check(snapshot_id)
+        return await self._batches(query)
+
+    async def passages(
+        self, snapshot_id: str, ids: Mapping[int, Sequence[str]]
+    ) -> Mapping[int, Sequence[Passage] | ReciperError]:
+        self._check(snapshot_id)
+        loop = asyncio.get_running_loop()
+        return {
+            shard: await loop.run_in_executor(
+                self._executor, self._indexes[shard].passages, wanted
+            )
+            for shard, wanted in ids.items()
+        }
+
+    def _check(self, snapshot_id: str) -> None:
+        if snapshot_id != self._snapshot_id:
+            raise SnapshotNotLoaded(
+                f"snapshot {snapshot_id} is not loaded here; {self._snapshot_id} is"
+            )
+
+    async def _run(
+        self, queries: list[ShardQuery]
+    ) -> list[dict[int, ShardReply | ReciperError]]:
+        loop = asyncio.get_running_loop()
+        columns = await asyncio.gather(
+            *(
+                loop.run_in_executor(self._executor, self._indexes[s].candidates, queries)
+                for s in self.shards
+            )
+        )
+        return [dict(zip(self.shards, row, strict=True)) for row in zip(*columns, strict=True)]
+
+
+class LocalReranker:
+    """`search.Reranker` by the paper's lexical coverage of title and text."""
+
+    def __init__(self, executor: Executor) -> None:
+        self._executor = executor
+
+    async def rerank(self, question: str, passages: Sequence[Passage]) -> Sequence[float]:
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._executor, coverages, question, passages)
+
+
+def coverages(question: str, passages: Sequence[Passage]) -> list[float]:
+    """RECIPER's coverage of the question by each passage's title and text."""
+    return [ranking.word_coverage(question, f"{p.title} {p.text}") for p in passages]
+
+
+def load_shards(
+    snapshot: Snapshot, view: View, shards: Sequence[int], device: str
+) -> dict[int, ShardIndex]:
+    """The given shards of a view, their files checked. Raises `CorruptSnapshot` naming the file."""
+    return {
+        n: ShardIndex(view, n, snapshot.index(view, n), snapshot.passages(view, n), device)
+        for n in shards
+    }
+
+
+class Engine:
+    """A snapshot opened in this process. Use it as a context manager."""
+
+    def __init__(self, snapshot: Snapshot, config: Config) -> None:
+        """Raises `CorruptSnapshot` naming what is wrong with a file or with the encoder."""
+        self.snapshot = snapshot
+        self.config = config
+        self._executor = ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="search")
+        encoder = Encoder(config.encoder)
+        snapshot.require_encoder(encoder.fingerprint)
+        shards = range(snapshot.manifest.shards)
+        self.parts = Parts(
+            snapshot_id=snapshot.id,
+            statistics={view: snapshot.statistics(view) for view in View},
+            embedder=LocalEmbedder(encoder, self._executor),
+            groups=[
+                LocalGroup(
+                    snapshot.id,
+                    load_shards(snapshot, view, shards, config.index.device),
+                    view,
+                    self._executor,
+                )
+                for view in View
+            ],
+            reranker=LocalReranker(self._executor),
+            config=config.search,
+        )
+
+    def __enter__(self) -> "Engine":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._executor.shutdown(cancel_futures=True)
+
+    async def search(self, query: Query) -> SearchResult:
+        """As `reciper_ray.search.search`, after checking the query against the limits."""
+        search.validate(query, self.config.serve.limits)
+        return await search.search(query, self.parts)
+
+    async def answer(self, query: Query) -> tuple[Answer, SearchResult]:
+        """A cited answer from the query's hits, and the hits."""
+        result = await self.search(query)
+        return answering.extractive(query.text, result.hits), result
+
+    def paper(self, paper_id: str) -> IndexedPaper:
+        """An indexed paper. Raises `NotFound` naming the id."""
+        return self.snapshot.paper(paper_id)
+
+
+def open_snapshot(uri: str | os.PathLike[str], config: Config | None = None) -> Engine:
+    """The current snapshot at `uri`, ready to search. Raises `NotFound` and `CorruptSnapshot`."""
+    return Engine(Snapshot.open(uri), config or Config())

@@ -1,0 +1,137 @@
+"""What every reader shares: bytes in, paragraphs out.
+
+A reader turns the bytes of one source into `Block`s; `compose` lays them out as one `Paper`.
+Neither knows a format.
+"""
+
+import codecs
+import hashlib
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from reciper_ray.errors import UnreadableInput
+from reciper_ray.types import Kind, Paper, Paragraph, Rejection
+
+HEAD = 4096
+_MAGIC = {
+    b"%PDF-": "a PDF",
+    b"PK\x03\x04": "a ZIP archive (an Office or EPUB file is one too)",
+    b"\x1f\x8b": "a gzip file",
+    b"\x89PNG": "a PNG image",
+    b"\xff\xd8\xff": "a JPEG image",
+    b"\xd0\xcf\x11\xe0": "an old Office file",
+}
+_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f]")
+_CONTROL_SHARE = 0.01
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A kind of source: `sniff(head)` recognises it by the first characters of its text,
+    `parse(source, data)` reads it and raises `UnreadableInput` when the whole file cannot be."""
+
+    name: str
+    sniff: Callable[[str], bool]
+    parse: Callable[[str, bytes], Iterator[Paper | Rejection]]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A paragraph on its way into a paper. Only the rows of a table hold line breaks."""
+
+    text: str
+    heading: str = ""
+    kind: Kind = Kind.TEXT
+
+
+def stem(source: str) -> str:
+    """The paper id of a file: its name without folder and last suffix."""
+    return PurePosixPath(source).stem
+
+
+def head_hash(data: bytes) -> str:
+    """The sha256 hex digest of the first 4096 bytes, "" for none."""
+    return hashlib.sha256(data[:HEAD]).hexdigest() if data else ""
+
+
+def decode(data: bytes) -> str:
+    """`data` as text: UTF-8, or UTF-16 or UTF-32 with a byte order mark.
+
+    Raises `UnreadableInput` when it is empty, binary, or in another encoding.
+    """
+    if not data.strip():
+        raise UnreadableInput("the file is empty")
+    for magic, what in _MAGIC.items():
+        if data.startswith(magic):
+            raise UnreadableInput(f"binary: the file is {what}")
+    encoding = _encoding(data)
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError as error:
+        raise UnreadableInput(
+            f"not {encoding} text: {error.reason} at byte {error.start}"
+            f" (0x{data[error.start]:02x})"
+        ) from error
+    controls = len(_CONTROL.findall(text[: 16 * HEAD]))
+    if controls > _CONTROL_SHARE * min(len(text), 16 * HEAD):
+        raise UnreadableInput(f"binary: {controls} control characters near the start")
+    return text
+
+
+def _encoding(data: bytes) -> str:
+    if data.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
+        return "utf-32"
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    return "utf-8-sig"
+
+
+def compose(
+    paper_id: str,
+    source: str,
+    format: str,
+    title: str,
+    blocks: Iterable[Block],
+    *,
+    authors: tuple[str, ...] = (),
+    year: int | None = None,
+    doi: str = "",
+    journal: str = "",
+    licence: str = "",
+    recipes: tuple[str, ...] = (),
+) -> Paper:
+    """The paper whose text is `blocks`, a blank line between two; blank blocks are left out.
+
+    Its abstract is the blocks of kind ABSTRACT. A paper without a title bears its id as title.
+    Raises `UnreadableInput` when there is neither text nor a recipe.
+    """
+    parts: list[str] = []
+    paragraphs: list[Paragraph] = []
+    at = 0
+    for block in blocks:
+        text = block.text.strip()
+        if text:
+            parts.append(text)
+            paragraphs.append(Paragraph(at, at + len(text), block.heading, block.kind))
+            at += len(text) + 2
+    if not parts and not recipes:
+        raise UnreadableInput("no text")
+    return Paper(
+        paper_id=paper_id,
+        title=title or paper_id,
+        text="\n\n".join(parts),
+        paragraphs=tuple(paragraphs),
+        source=source,
+        format=format,
+        abstract="\n\n".join(
+            part for part, p in zip(parts, paragraphs, strict=True) if p.kind is Kind.ABSTRACT
+        ),
+        authors=authors,
+        year=year,
+        doi=doi,
+        journal=journal,
+        licence=licence,
+        recipes=recipes,
+    )

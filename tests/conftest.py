@@ -1,0 +1,31 @@
+"""What tests share: the large corpus, the bundled sample, and one snapshot built from it."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+# Models are packages here; nothing may be looked up on a hub.
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+
+
+@pytest.fixture(scope="session")
+def sample() -> Path:
+    """The bundled papers with their questions and recipes."""
+    return ROOT / "sample"
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder beside the repository that holds the large corpus and the CRDs."""
+    folder = ROOT.parent / "shared"
+    if not folder.is_dir():
+        missing = f"{folder} is absent: it holds the large corpus and KubeRay's schemas"
+        if os.environ.get("CI"):
+            pytest.fail(missing)
+        pytest.skip(missing)
+    return folder

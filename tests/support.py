@@ -1,0 +1,73 @@
+"""Small real material for tests: passages, their tables, shards over them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from reciper_ray import lexical
+from reciper_ray.adapters import tables
+from reciper_ray.adapters.index import ShardIndex, index_bytes
+from reciper_ray.lexical import Statistics
+from reciper_ray.types import Passage, Span, View
+
+
+def passage(
+    passage_id: str,
+    text: str,
+    *,
+    paper_id: str = "",
+    view: View = View.PARAGRAPH,
+    title: str = "",
+    year: int | None = None,
+) -> Passage:
+    """A passage of one span; the paper is the id's part before the colon unless given."""
+    paper = paper_id or passage_id.partition(":")[0]
+    spans = (Span(0, len(text)),)
+    return Passage(passage_id, paper, view, 0, title, "", text, text, spans, year=year)
+
+
+def unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:
+    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+
+
+def table(passages: Sequence[Passage]) -> pa.Table:
+    """The columns of a passages file that serving reads."""
+    counts = [lexical.term_counts(p) for p in passages]
+    rows = [
+        asdict(p) | {"terms": list(c), "counts": list(c.values()), "length": lexical.length(c)}
+        for p, c in zip(passages, counts, strict=True)
+    ]
+    return pa.Table.from_pylist(rows, tables.PASSAGES)
+
+
+def shard(
+    passages: Sequence[Passage],
+    vectors: NDArray[np.float32],
+    *,
+    view: View = View.PARAGRAPH,
+    number: int = 0,
+) -> ShardIndex:
+    return ShardIndex(view, number, index_bytes(vectors), table(passages))
+
+
+def statistics(passages: Sequence[Passage]) -> Statistics:
+    counts = [lexical.term_counts(p) for p in passages]
+    frequencies: dict[str, int] = {}
+    for terms in counts:
+        for term in terms:
+            frequencies[term] = frequencies.get(term, 0) + 1
+    mean = sum(map(lexical.length, counts)) / max(len(counts), 1)
+    return Statistics(len(passages), mean, frequencies)
+
+
+def split(
+    passages: Sequence[Passage], vectors: NDArray[np.float32], shards: int
+) -> Mapping[int, tuple[list[Passage], NDArray[np.float32]]]:
+    """Passages and their vectors by shard, papers kept whole."""
+    papers = sorted({p.paper_id for p in passages})
+    owner = {paper: i % shards for i, paper in enumerate(papers)}
+    rows = {n: [i for i, p in enumerate(passages) if owner[p.paper_id] == n] for n in range(shards)}
+    return {n: ([passages[i] for i in r], vectors[r]) for n, r in rows.items()}

@@ -1,0 +1,105 @@
+"""Tokens that keep formulas and units, and BM25 against a well-kept library."""
+
+import bm25s
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reciper_ray import lexical
+from reciper_ray.lexical import LexicalIndex, Statistics, tokens
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("LiNi0.5Mn1.5O4", ["lini0.5mn1.5o4", "Li", "Ni0.5", "Mn1.5", "O4"]),
+        ("TiO₂", ["tio2", "Ti", "O2"]),
+        ("1,200 °C", ["1200", "c"]),
+        ("600h", ["600", "h"]),
+        ("0.95NKN", ["0.95", "nkn"]),
+        ("The sample was calcined", ["sampl", "calcin"]),
+        ("SrCO3−δ", ["srco3", "Sr", "C", "O3", "δ"]),
+        ("1, 200, 3", ["1", "200", "3"]),
+    ],
+)
+def test_tokens_keep_formulas_numbers_and_units(text: str, expected: list[str]) -> None:
+    assert tokens(text) == expected
+
+
+def test_typography_does_not_change_tokens() -> None:
+    assert tokens("TiO₂ at 600 ℃ – 2 h") == tokens("TiO2 at 600 °C - 2 h")
+
+
+def index_of(documents: list[list[str]]) -> LexicalIndex:
+    vocabulary = sorted({t for d in documents for t in d})
+    triples = [
+        (row, vocabulary.index(t), d.count(t)) for row, d in enumerate(documents) for t in set(d)
+    ]
+    rows, terms, counts = (np.array(column) for column in zip(*triples, strict=True))
+    return LexicalIndex(
+        vocabulary, rows, terms, counts.astype(float), np.array([len(d) for d in documents], float)
+    )
+
+
+def statistics_of(documents: list[list[str]]) -> Statistics:
+    frequencies: dict[str, int] = {}
+    for document in documents:
+        for term in set(document):
+            frequencies[term] = frequencies.get(term, 0) + 1
+    mean = sum(map(len, documents)) / len(documents)
+    return Statistics(len(documents), mean, frequencies)
+
+
+corpora = st.lists(
+    st.lists(st.sampled_from(["anneal", "sinter", "air", "argon", "600"]), min_size=1, max_size=12),
+    min_size=2,
+    max_size=8,
+)
+
+
+@given(corpora, st.lists(st.sampled_from(["anneal", "air", "600"]), min_size=1, unique=True))
+def test_scores_equal_those_of_a_foreign_bm25(corpus: list[list[str]], query: list[str]) -> None:
+    oracle = bm25s.BM25(method="lucene", k1=lexical.K1, b=lexical.B)
+    oracle.index(corpus, show_progress=False)
+    known = [t for t in query if any(t in d for d in corpus)]
+    if not known:
+        return
+    statistics = statistics_of(corpus)
+    weights = {t: statistics.idf(t) for t in known}
+    ours = index_of(corpus).scores(weights, statistics.mean_length)
+    # That library's form leaves out the constant factor k1 + 1.
+    np.testing.assert_allclose(
+        ours / (lexical.K1 + 1), oracle.get_scores(known), rtol=1e-5, atol=1e-6
+    )
+
+
+@given(corpora, st.integers(1, 4))
+def test_a_documents_score_does_not_depend_on_its_shard(
+    corpus: list[list[str]], shards: int
+) -> None:
+    statistics = statistics_of(corpus)
+    weights = {t: statistics.idf(t) for t in ("anneal", "air", "600")}
+    whole = index_of(corpus).scores(weights, statistics.mean_length)
+    for shard in range(min(shards, len(corpus))):
+        part = index_of(corpus[shard::shards]).scores(weights, statistics.mean_length)
+        assert part.tolist() == whole[shard::shards].tolist()
+
+
+def test_a_question_of_unknown_terms_scores_nothing() -> None:
+    index = index_of([["anneal"], ["sinter"]])
+    assert index.scores({"unobtainium": 3.0}, 1.0).tolist() == [0.0, 0.0]
+
+
+def test_weights_count_repeated_terms_and_follow_the_question() -> None:
+    statistics = Statistics(10, 5.0, {"air": 2})
+    weights = statistics.weights("Air, argon, air?")
+    assert list(weights) == ["air", "argon"]
+    assert weights["air"] == 2 * statistics.idf("air")
+
+
+def test_pairs_weigh_less_and_do_not_lengthen_a_passage() -> None:
+    statistics = Statistics(10, 5.0, {"tio2": 2, "Ti": 2})
+    weights = statistics.weights("TiO2")
+    assert weights["Ti"] == lexical.PAIR_WEIGHT * weights["tio2"]
+    assert lexical.length({"tio2": 2, "Ti": 2, "O2": 2, "film": 1}) == 3

@@ -1,0 +1,108 @@
+"""The arithmetic of ranking, with the sums in sight."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reciper_ray import ranking
+from reciper_ray.lexical import K1
+from reciper_ray.ranking import Candidate, Ranked
+from reciper_ray.types import View
+
+
+def candidate(name: str, paper: str = "p", view: View = View.PARAGRAPH, **scores: float) -> Candidate:
+    return Candidate(name, paper, view, 0, **scores)
+
+
+def test_inner_products_are_merged_as_similarities_so_the_greatest_wins() -> None:
+    lists = [[candidate("a", dense=0.9), candidate("b", dense=0.1)], [candidate("c", dense=0.5)]]
+    merged = ranking.merge(lists, lambda c: c.dense, 2)
+    assert [c.passage_id for c in merged] == ["a", "c"]
+
+
+def test_ties_are_broken_by_passage_id() -> None:
+    lists = [[candidate("b", dense=0.5)], [candidate("a", dense=0.5)], [candidate("c", dense=0.6)]]
+    merged = ranking.merge(lists, lambda c: c.dense, 3)
+    assert [c.passage_id for c in merged] == ["c", "a", "b"]
+
+
+scored = st.lists(st.sampled_from([0.0, 0.25, 0.5, 1.0]), max_size=30)
+
+
+@given(scored, st.integers(1, 7), st.integers(1, 10))
+def test_any_number_of_shards_merges_to_the_ranking_of_one(
+    scores: list[float], shards: int, depth: int
+) -> None:
+    everything = [candidate(f"{i:02}", dense=s) for i, s in enumerate(scores)]
+    whole = ranking.merge([everything], lambda c: c.dense, depth)
+    parts = [
+        ranking.merge([everything[n::shards]], lambda c: c.dense, depth) for n in range(shards)
+    ]
+    assert ranking.merge(parts, lambda c: c.dense, depth) == whole
+
+
+def test_dedup_keeps_the_best_candidate_of_each_paper_and_view() -> None:
+    ranked = [
+        Ranked(candidate("a1", "a"), 0.3, {}),
+        Ranked(candidate("a2", "a"), 0.7, {}),
+        Ranked(candidate("a3", "a", View.RECIPE), 0.5, {}),
+        Ranked(candidate("b1", "b"), 0.6, {}),
+    ]
+    assert [r.candidate.passage_id for r in ranking.dedup(ranked)] == ["a2", "b1", "a3"]
+
+
+@pytest.mark.parametrize(
+    ("distance", "expected"),
+    [
+        ("l2", 1 / (1 + math.sqrt(2 - 2 * 0.5))),
+        ("squared_l2", 1 / (1 + (2 - 2 * 0.5))),
+        ("cosine", 1 / (1 + (1 - 0.5))),
+    ],
+)
+def test_the_base_score_is_one_over_one_plus_distance(distance: str, expected: float) -> None:
+    assert ranking.base_score(0.5, distance) == pytest.approx(expected)
+
+
+def test_an_inner_product_just_above_one_is_at_distance_zero() -> None:
+    assert ranking.base_score(1.0000001, "l2") == 1.0
+
+
+def test_an_unknown_distance_is_named() -> None:
+    with pytest.raises(ValueError, match="'manhattan'"):
+        ranking.base_score(0.5, "manhattan")
+
+
+def test_the_papers_tokens_cut_a_formula_at_its_points() -> None:
+    assert ranking.words("LiNi0.5Mn1.5O4") == {"lini0", "5mn1", "5o4"}
+
+
+def test_coverage_is_the_share_of_the_questions_words_in_the_document() -> None:
+    assert ranking.word_coverage("calcined at 900", "It was CALCINED in air at once") == 2 / 3
+
+
+def test_coverage_of_a_question_without_words_is_zero() -> None:
+    assert ranking.word_coverage("?!", "anything") == 0.0
+
+
+def test_fusion_adds_lexical_share_dense_and_the_papers_best_of_each_view() -> None:
+    weights = {View.PARAGRAPH: {"t": 1.0}, View.RECIPE: {"t": 2.0}}
+    candidates = [
+        candidate("p1", "p", dense=0.5, lexical=1.1),
+        candidate("p2", "p", dense=0.1, lexical=0.0),
+        candidate("r1", "p", View.RECIPE, dense=0.2, lexical=2.2),
+    ]
+    score = {r.candidate.passage_id: r.score for r in ranking.fuse(candidates, weights)}
+    w, v = ranking.DENSE_WEIGHT, ranking.VIEW_WEIGHT
+    ceiling = K1 + 1
+    p1 = 1.1 / ceiling + w * 0.5
+    p2 = 0.0 + w * 0.1
+    r1 = 2.2 / (2 * ceiling) + w * 0.2
+    paper = v[View.PARAGRAPH] * max(p1, p2) + v[View.RECIPE] * r1
+    assert score == pytest.approx({"p1": p1 + paper, "p2": p2 + paper, "r1": r1 + paper})
+
+
+def test_a_passage_in_both_lists_is_ranked_once() -> None:
+    twice = [candidate("p1", dense=0.5, lexical=1.0)] * 2
+    assert len(ranking.fuse(twice, {View.PARAGRAPH: {"t": 1.0}, View.RECIPE: {}})) == 1
