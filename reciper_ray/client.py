@@ -9,7 +9,6 @@ import asyncio
 import random
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
-from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -95,7 +94,7 @@ class _Client:
 
     def _pause(self, error: ReciperError, attempt: int, end: float) -> float:
         """Seconds to wait before the next attempt; raises `error` when there shall be none."""
-        pause = FIRST_PAUSE_S * 2**attempt * random.uniform(0.5, 1.0)
+        pause: float = FIRST_PAUSE_S * 2**attempt * random.uniform(0.5, 1.0)
         if not error.retryable or attempt + 1 >= self._attempts or time.monotonic() + pause >= end:
             raise error
         return pause

@@ -4,10 +4,10 @@ The defaults are the laptop's. Nothing else in the package reads a configuration
 """
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from reciper_ray.errors import ConfigError
 
@@ -90,6 +90,15 @@ class PartConfig(Section):
     num_gpus: Annotated[float, Field(ge=0)] = 0.0
     max_batch: Positive = 32
 
+    @model_validator(mode="after")
+    def _replicas_fit(self) -> Self:
+        if self.max_replicas and not 1 <= self.num_replicas <= self.max_replicas:
+            raise ValueError(
+                f"max_replicas = {self.max_replicas} with num_replicas = {self.num_replicas}:"
+                " autoscaling goes from num_replicas, at least 1, to max_replicas"
+            )
+        return self
+
 
 class ShardsConfig(PartConfig):
     """Index shards; one deployment serves `shards_per_replica` logical shards of one view."""
@@ -115,13 +124,17 @@ class LimitsConfig(Section):
 
 
 class ServeConfig(Section):
-    """The serving graph. With `api_key_env` set, calls must carry that variable's value."""
+    """The serving graph. With `api_key_env` set, calls must carry that variable's value.
+
+    `start_attempts` is how often a deployment's replicas may fail to load before it is given up.
+    """
 
     grpc_port: Annotated[int, Field(ge=1, le=65535)] = 9000
     http_host: str = "127.0.0.1"
     http_port: Annotated[int, Field(ge=1, le=65535)] = 8000
     haproxy: bool = False
     api_key_env: str = ""
+    start_attempts: Positive = 1
     limits: LimitsConfig = LimitsConfig()
     router: RouterConfig = RouterConfig()
     embedder: PartConfig = PartConfig()
@@ -145,6 +158,9 @@ class Config(Section):
 def load(path: str | Path | None = None) -> Config:
     """The configuration in the YAML file `path`; the defaults for None.
 
+    A Ray Serve configuration will do, too: then it is the `args` of its first application, and
+    their `snapshot` is left to the caller.
+
     Raises `ConfigError` naming the file and, for each bad key, its full name, the value and why.
     """
     if path is None:
@@ -155,7 +171,19 @@ def load(path: str | Path | None = None) -> Config:
         raise ConfigError(f"configuration {path}: {error.strerror}") from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise ConfigError(f"configuration {path} is not YAML: {error}") from error
-    return parse(data, str(path))
+    return parse(_args(data, str(path)), str(path))
+
+
+def _args(data: object, name: str) -> object:
+    """Of a Serve configuration the part that is ours."""
+    if not isinstance(data, dict) or "applications" not in data:
+        return data
+    match data["applications"]:
+        case [{"args": dict(args)}, *_]:
+            return {key: value for key, value in args.items() if key != "snapshot"}
+        case [{**application}, *_] if "args" not in application:
+            return {}
+    raise ConfigError(f"{name}: applications = {data['applications']!r}: the first has no args map")
 
 
 def parse(data: object, name: str = "configuration") -> Config:

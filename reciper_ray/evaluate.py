@@ -7,9 +7,11 @@ form from which every measure can be computed again.
 
 import asyncio
 import json
+import re
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from urllib.parse import quote
 
 from reciper_ray import metrics
 from reciper_ray.metrics import Rate
@@ -78,7 +80,8 @@ async def evaluate(
         nonlocal done
         async with free:
             hits = await _deep(search, Query(question.text, method, min_coverage=1.0))
-            said, read = None, ()
+            said: Answer | None = None
+            read: tuple[Hit, ...] = ()
             if answer:
                 said, result = await answer(Query(question.text, method, min_coverage=1.0))
                 read = result.hits
@@ -90,7 +93,7 @@ async def evaluate(
     try:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(one(question)) for question in questions]
-    except* Exception as errors:
+    except ExceptionGroup as errors:
         raise errors.exceptions[0] from None
     outcomes = tuple(task.result() for task in tasks)
     return judge(method, outcomes)
@@ -133,10 +136,20 @@ def write_run(path: str | Path, evaluation: Evaluation) -> None:
         for outcome in evaluation.outcomes:
             ranked = metrics.papers(outcome.hits)
             for rank, paper_id in enumerate(ranked, 1):
-                score = len(ranked) - rank + 1
-                file.write(
-                    f"{outcome.question.id} Q0 {paper_id} {rank} {score} {evaluation.method}\n"
+                row = (
+                    _column(outcome.question.id),
+                    "Q0",
+                    _column(paper_id),
+                    rank,
+                    len(ranked) - rank + 1,
+                    evaluation.method,
                 )
+                print(*row, file=file)
+
+
+def _column(name: str) -> str:
+    """`name` as one column of a table whose columns white space parts."""
+    return re.sub(r"[\s%]", lambda match: quote(match[0], safe=""), name)
 
 
 def write_hits(path: str | Path, evaluation: Evaluation) -> None:
@@ -155,10 +168,6 @@ def write_hits(path: str | Path, evaluation: Evaluation) -> None:
                     }
                     for hit in outcome.hits
                 ],
-                "answer": _answer(outcome.answer) if outcome.answer else None,
+                "answer": asdict(outcome.answer) if outcome.answer else None,
             }
-            file.write(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n")
-
-
-def _answer(answer: Answer) -> dict[str, object]:
-    return asdict(answer)
+            file.write(json.dumps(row, allow_nan=False) + "\n")

@@ -46,13 +46,16 @@ class Plain:
     ends: tuple[int, ...] = (0,)
 
     def span(self, start: int, end: int) -> Span:
-        """Where `text[start:end]` (not empty) stands in the source, opened braces closed."""
+        """Where `text[start:end]` (not empty) stands in the source, with its braces' other halves
+        where they are next to it."""
         first, last = self._place(start)[0], self._place(end - 1)[1]
-        written = self.source[first:last]
-        missing = written.count("{") - written.count("}")
-        for _ in range(missing):
+        depth = unopened = 0
+        for char in self.source[first:last]:
+            depth += (char == "{") - (char == "}")
+            unopened = max(unopened, -depth)
+        for _ in range(depth + unopened):
             last += self.source[last : last + 1] == "}"
-        opening = _OPENING.search(self.source, max(0, first - 16), first) if missing < 0 else None
+        opening = _OPENING.search(self.source, max(0, first - 16), first) if unopened else None
         return Span(opening.start() if opening else first, last)
 
     def _place(self, at: int) -> tuple[int, int]:

@@ -95,30 +95,60 @@ def length(counts: Mapping[str, int]) -> int:
 
 
 @dataclass(frozen=True, slots=True)
+class Weights:
+    """A question's terms in order of first appearance, each with its idf times its count.
+
+    `passage` weights come from how many passages hold a term, `paper` weights from how many
+    papers do; `within` are the counts alone. Pairs count `PAIR_WEIGHT`.
+    """
+
+    passage: Mapping[str, float]
+    paper: Mapping[str, float]
+    within: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
 class Statistics:
-    """Of one view of the whole corpus: passages, their mean length in tokens, and in how many
-    passages each term stands."""
+    """Of one view of the whole corpus: how many passages and papers, a passage's mean length in
+    tokens, and in how many passages and papers each term stands."""
 
     passages: int
+    papers: int
     mean_length: float
     frequencies: Mapping[str, int]
+    paper_frequencies: Mapping[str, int]
 
-    def idf(self, term: str) -> float:
-        """`ln(1 + (N - n + 0.5) / (n + 0.5))`, Lucene's non-negative form of Robertson's idf."""
-        n = self.frequencies.get(term, 0)
-        return math.log(1.0 + (self.passages - n + 0.5) / (n + 0.5))
+    @property
+    def mean_paper_length(self) -> float:
+        return self.mean_length * self.passages / max(self.papers, 1)
 
-    def weights(self, question: str) -> dict[str, float]:
-        """Idf times count of each term of `question`, in order of first appearance; pairs at
-        `PAIR_WEIGHT`."""
-        return {
-            t: c * self.idf(t) * (PAIR_WEIGHT if is_pair(t) else 1.0)
-            for t, c in Counter(tokens(question)).items()
+    def weights(self, question: str) -> Weights:
+        """The weights of the terms of `question`."""
+        within = {
+            term: count * (PAIR_WEIGHT if is_pair(term) else 1.0)
+            for term, count in Counter(tokens(question)).items()
         }
+        return Weights(
+            passage={
+                t: w * idf(self.passages, self.frequencies.get(t, 0)) for t, w in within.items()
+            },
+            paper={
+                t: w * idf(self.papers, self.paper_frequencies.get(t, 0)) for t, w in within.items()
+            },
+            within=within,
+        )
+
+
+def idf(total: int, holding: int) -> float:
+    """`ln(1 + (N - n + 0.5) / (n + 0.5))`, Lucene's non-negative form of Robertson's idf."""
+    return math.log(1.0 + (total - holding + 0.5) / (holding + 0.5))
 
 
 class LexicalIndex:
-    """Inverted lists of one shard's passages, rows 0..n-1."""
+    """Inverted lists of one shard's passages, rows 0..n-1, and of its papers.
+
+    The passages of a paper are neighbours; `papers` are numbered in order of their first row.
+    """
 
     def __init__(
         self,
@@ -127,26 +157,63 @@ class LexicalIndex:
         term_of: NDArray[np.int64],
         counts: NDArray[np.float64],
         lengths: NDArray[np.float64],
+        paper_of: NDArray[np.int64],
     ) -> None:
-        """From parallel arrays of (row, term number, count) triples; `terms[i]` is term i's text
-        and `lengths` has shape (n,), in tokens."""
+        """From parallel arrays of (row, term number, count) triples; `terms[i]` is term i's text.
+        `lengths`, in tokens, and `paper_of`, ascending paper numbers, have shape (n,)."""
         order = np.lexsort((row_of, term_of))
         self._rows = row_of[order]
         self._counts = counts[order]
         self._starts = np.searchsorted(term_of[order], np.arange(len(terms) + 1))
         self._number = {term: i for i, term in enumerate(terms)}
         self._lengths = lengths
+        self._paper_of = paper_of
+        self._papers = int(paper_of[-1]) + 1 if len(paper_of) else 0
+        self._paper_lengths = np.bincount(paper_of, lengths, self._papers)
 
     def scores(self, weights: Mapping[str, float], mean_length: float) -> NDArray[np.float64]:
-        """BM25 of every row, shape (n,): `sum w * f(k1+1) / (f + k1(1 - b + b*len/mean))`
-        (Robertson & Zaragoza, 2009), terms summed in the order of `weights`."""
+        """BM25 of every row, shape (n,), terms summed in the order of `weights`."""
         total = np.zeros(len(self._lengths))
-        norm = K1 * (1.0 - B + B * self._lengths / max(mean_length, 1e-9))
         for term, weight in weights.items():
-            number = self._number.get(term)
-            if number is None:
-                continue
-            block = slice(self._starts[number], self._starts[number + 1])
-            rows, count = self._rows[block], self._counts[block]
-            total[rows] += weight * count * (K1 + 1.0) / (count + norm[rows])
+            rows, counts = self._postings(term)
+            total[rows] += weight * saturated(counts, self._lengths[rows], mean_length)
         return total
+
+    def paper_scores(self, weights: Mapping[str, float], mean_length: float) -> NDArray[np.float64]:
+        """BM25 of every paper taken as one document, shape (papers,); `mean_length` is a paper's."""
+        total = np.zeros(self._papers)
+        for term, weight in weights.items():
+            rows, counts = self._postings(term)
+            if len(rows):
+                summed = np.bincount(self._paper_of[rows], counts, self._papers)
+                total += weight * saturated(summed, self._paper_lengths, mean_length)
+        return total
+
+    def scores_within(
+        self, rows: slice, weights: Mapping[str, float], mean_length: float
+    ) -> NDArray[np.float64]:
+        """BM25 of the passages `rows` of one paper, idf taken over these passages alone: a term
+        that is everywhere in the paper does not tell its passages apart."""
+        size = rows.stop - rows.start
+        total = np.zeros(size)
+        for term, weight in weights.items():
+            found, counts = self._postings(term)
+            first, last = np.searchsorted(found, (rows.start, rows.stop))
+            if first < last:
+                mine = found[first:last]
+                gain = saturated(counts[first:last], self._lengths[mine], mean_length)
+                total[mine - rows.start] += weight * idf(size, last - first) * gain
+        return total
+
+    def _postings(self, term: str) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        number = self._number.get(term)
+        block = slice(0) if number is None else slice(*self._starts[number : number + 2])
+        return self._rows[block], self._counts[block]
+
+
+def saturated(
+    counts: NDArray[np.float64], lengths: NDArray[np.float64], mean_length: float
+) -> NDArray[np.float64]:
+    """BM25's `f(k1 + 1) / (f + k1(1 - b + b * len / mean))` (Robertson & Zaragoza, 2009)."""
+    norm = K1 * (1.0 - B + B * lengths / max(mean_length, 1e-9))
+    return counts * (K1 + 1.0) / (counts + norm)

@@ -7,9 +7,10 @@ loop; concurrent calls are gathered into batches.
 
 import asyncio
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from types import TracebackType
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,9 +22,12 @@ from reciper_ray.adapters.index import ShardIndex
 from reciper_ray.batching import Drain
 from reciper_ray.config import Config
 from reciper_ray.errors import ReciperError, SnapshotNotLoaded
-from reciper_ray.search import Parts, ShardQuery, ShardReply
+from reciper_ray.evidence import Evidence
+from reciper_ray.protocols import EvidenceQuery, Parts, ShardQuery, ShardReply
 from reciper_ray.snapshot import IndexedPaper, Snapshot
 from reciper_ray.types import Answer, Passage, Query, SearchResult, View
+
+T = TypeVar("T")
 
 MAX_BATCH = 32
 
@@ -59,8 +63,11 @@ class LocalGroup:
         self._snapshot_id = snapshot_id
         self._indexes = shards
         self._executor = executor
-        self._batches: Drain[ShardQuery, dict[int, ShardReply | ReciperError]] = Drain(
-            self._run, max_batch=max_batch, name=f"{view} shards"
+        self._batches: Drain[ShardQuery, dict[int, ShardReply]] = Drain(
+            self._propose, max_batch=max_batch, name=f"{view} shards"
+        )
+        self._evidence: Drain[EvidenceQuery, dict[int, tuple[Evidence, ...]]] = Drain(
+            self._select, max_batch=max_batch, name=f"{view} shards"
         )
 
     async def candidates(
@@ -68,6 +75,12 @@ class LocalGroup:
     ) -> Mapping[int, ShardReply | ReciperError]:
         self._check(snapshot_id)
         return await self._batches(query)
+
+    async def evidence(
+        self, snapshot_id: str, query: EvidenceQuery
+    ) -> Mapping[int, Sequence[Evidence] | ReciperError]:
+        self._check(snapshot_id)
+        return await self._evidence(query)
 
     async def passages(
         self, snapshot_id: str, ids: Mapping[int, Sequence[str]]
@@ -87,15 +100,17 @@ class LocalGroup:
                 f"snapshot {snapshot_id} is not loaded here; {self._snapshot_id} is"
             )
 
-    async def _run(
-        self, queries: list[ShardQuery]
-    ) -> list[dict[int, ShardReply | ReciperError]]:
+    async def _propose(self, queries: list[ShardQuery]) -> list[dict[int, ShardReply]]:
+        return await self._each(lambda shard: shard.candidates(queries))
+
+    async def _select(self, queries: list[EvidenceQuery]) -> list[dict[int, tuple[Evidence, ...]]]:
+        return await self._each(lambda shard: shard.evidence(queries))
+
+    async def _each(self, work: Callable[[ShardIndex], list[T]]) -> list[dict[int, T]]:
+        """Each shard's answers to a batch, turned to one answer a query."""
         loop = asyncio.get_running_loop()
         columns = await asyncio.gather(
-            *(
-                loop.run_in_executor(self._executor, self._indexes[s].candidates, queries)
-                for s in self.shards
-            )
+            *(loop.run_in_executor(self._executor, work, self._indexes[s]) for s in self.shards)
         )
         return [dict(zip(self.shards, row, strict=True)) for row in zip(*columns, strict=True)]
 

@@ -57,10 +57,19 @@ class EncoderInfo:
 
 @dataclass(frozen=True, slots=True)
 class ViewInfo:
-    """Corpus-wide size of one view: passages, and lexical tokens of all of them."""
+    """Size of one view: passages, the papers they are of, and their lexical tokens."""
 
-    passages: int
-    tokens: int
+    passages: int = 0
+    papers: int = 0
+    tokens: int = 0
+
+    def __add__(self, other: "ViewInfo") -> "ViewInfo":
+        """The size of two parts that share no paper."""
+        return ViewInfo(
+            self.passages + other.passages,
+            self.papers + other.papers,
+            self.tokens + other.tokens,
+        )
 
     @property
     def mean_length(self) -> float:

@@ -77,6 +77,15 @@ class Quantity:
     is_range: bool = False
     word: str = ""
 
+    def parts(self) -> list["Quantity"]:
+        """One quantity for each value; itself if there are no several."""
+        if len(self.values) < 2:
+            return [self]
+        return [
+            Quantity((value,), self.unit, self.span, (slack,))
+            for value, slack in zip(self.values, self.slack, strict=True)
+        ]
+
 
 @dataclass(frozen=True, slots=True)
 class _Number:

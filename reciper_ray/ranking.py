@@ -8,12 +8,20 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from reciper_ray.lexical import K1
 from reciper_ray.types import View
 
-# Measured on the development questions; see README.
-DENSE_WEIGHT = 0.3
-VIEW_WEIGHT = {View.PARAGRAPH: 0.5, View.RECIPE: 0.3}
+# What a paper is ranked by: the paper as one lexical document, its best passage for the
+# question's words and for its meaning, and the same of its recipe. Measured on the development
+# questions.
+PAPER_WEIGHTS = {
+    "whole": 1.0,
+    "passage": 1.0,
+    "dense": 0.5,
+    "recipe passage": 0.2,
+    "recipe dense": 0.2,
+}
+# A share of the best paper's score against a passage's own: papers first, passages within.
+PAPER_WEIGHT = 5.0
 
 _WORD = re.compile(r"\w+")
 
@@ -29,6 +37,17 @@ class Candidate:
     shard: int
     dense: float = math.nan
     lexical: float = math.nan
+
+
+@dataclass(frozen=True, slots=True)
+class PaperCandidate:
+    """A paper that a shard proposes: its BM25 as `whole` document and that of its best
+    `passage`."""
+
+    paper_id: str
+    shard: int
+    whole: float
+    passage: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,29 +107,30 @@ def word_coverage(question: str, document: str) -> float:
     return len(asked & words(document)) / max(len(asked), 1)
 
 
-def fuse(
-    candidates: Iterable[Candidate], weights: Mapping[View, Mapping[str, float]]
-) -> list[Ranked]:
-    """Hybrid scores: BM25 as a share of the most the question's terms could give, plus cosine,
-    plus what the best passage of the paper's other view says for the paper.
 
-    `weights` are the question's term weights per view. Unordered; each passage once.
+def paper_scores(features: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+    """Hybrid scores of papers, the best at most `sum(PAPER_WEIGHTS)`.
+
+    `features` gives, by name in `PAPER_WEIGHTS`, what is known of each paper; each feature counts
+    as a share of its best paper's. A paper outside a dense list is as far as the list's last.
     """
-    unique = {c.passage_id: c for c in candidates}.values()
-    own: dict[str, tuple[float, float]] = {}
-    best: dict[tuple[str, View], float] = {}
-    for c in unique:
-        ceiling = (K1 + 1.0) * sum(weights[c.view].values())
-        lexical = c.lexical / ceiling if ceiling else 0.0
-        own[c.passage_id] = (lexical, DENSE_WEIGHT * c.dense)
-        key = (c.paper_id, c.view)
-        best[key] = max(best.get(key, 0.0), sum(own[c.passage_id]))
-    ranked = []
-    for c in unique:
-        lexical, dense = own[c.passage_id]
-        paper = sum(
-            VIEW_WEIGHT[view] * best.get((c.paper_id, view), 0.0) for view in View
-        )
-        parts = {"lexical": lexical, "dense": dense, "paper": paper}
-        ranked.append(Ranked(c, lexical + dense + paper, parts))
-    return ranked
+    papers = sorted(set().union(*features.values()))
+    scores = dict.fromkeys(papers, 0.0)
+    for name, weight in PAPER_WEIGHTS.items():
+        values = features.get(name, {})
+        top = max(values.values(), default=0.0)
+        if top <= 0.0:
+            continue
+        unknown = min(values.values()) if name.endswith("dense") else 0.0
+        for paper in papers:
+            scores[paper] += weight * values.get(paper, unknown) / top
+    return scores
+
+
+def best_of(candidates: Iterable[Candidate], score: Callable[[Candidate], float]) -> dict[str, float]:
+    """The best score of each candidate's paper."""
+    best: dict[str, float] = {}
+    for candidate in candidates:
+        value = score(candidate)
+        best[candidate.paper_id] = max(best.get(candidate.paper_id, value), value)
+    return best

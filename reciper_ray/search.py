@@ -1,115 +1,27 @@
 """The query path, once: embed, fan out to every shard, merge, dedup, rerank.
 
 `search` runs unchanged in one process and inside the router of a cluster; what differs is who
-stands behind the small protocols here. It handles one query and knows nothing of batches:
-whoever implements a protocol may gather concurrent calls (`reciper_ray.batching`).
+stands behind `reciper_ray.protocols`. It handles one query and knows nothing of batches.
 
-Every shard answers with its own best candidates under the one total order
-(-score, passage_id), so merging and cutting gives the ranking of a single shard.
+Every shard answers with its own best under one total order (-score, id), and nothing that is
+decided here depends on which shard said it, so any sharding gives the ranking of a single shard.
 """
 
 import asyncio
-import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import Protocol, TypeVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
-from reciper_ray import ranking
-from reciper_ray.config import LimitsConfig, SearchConfig
-from reciper_ray.errors import (
-    CoverageTooLow,
-    DeadlineExceeded,
-    InvalidArgument,
-    ReciperError,
-    Unavailable,
-)
-from reciper_ray.lexical import Statistics
+from reciper_ray import evidence, ranking
+from reciper_ray.config import LimitsConfig
+from reciper_ray.errors import DeadlineExceeded, InvalidArgument
+from reciper_ray.fanout import FanOut
+from reciper_ray.lexical import Weights
+from reciper_ray.protocols import EvidenceQuery, Parts, ShardQuery, ShardReply, Vector
 from reciper_ray.ranking import Candidate, Ranked
-from reciper_ray.types import Coverage, Filters, Hit, Method, Passage, Query, SearchResult, View
+from reciper_ray.types import Hit, Method, Passage, Query, SearchResult, View
 
-Vector = NDArray[np.float32]
-T = TypeVar("T")
-
-# Of the time left, what the shards may use: the rest is for merging, passages and the reply.
-FAN_OUT_SHARE = 0.8
-
-
-@dataclass(frozen=True, slots=True)
-class ShardQuery:
-    """What a shard needs to answer alone.
-
-    `vector` is the unit query vector, shape (d,), None when no dense list is wanted. `weights`
-    maps query terms to idf times count, from the whole corpus's statistics; empty when no
-    lexical list is wanted. `mean_length` is the corpus's mean passage length in tokens. `depth`
-    candidates are wanted per list.
-    """
-
-    vector: Vector | None
-    weights: Mapping[str, float]
-    mean_length: float
-    depth: int
-    filters: Filters = Filters()
-
-
-@dataclass(frozen=True, slots=True)
-class ShardReply:
-    """One shard's best candidates per list, each ordered by (-score, passage_id).
-
-    Where a query has both a vector and weights, every candidate carries both scores.
-    """
-
-    dense: tuple[Candidate, ...] = ()
-    lexical: tuple[Candidate, ...] = ()
-
-
-class Embedder(Protocol):
-    """Turns a question into a unit vector of shape (d,)."""
-
-    async def embed(self, text: str) -> Vector: ...
-
-
-class ShardGroup(Protocol):
-    """Some logical shards of one view, reached by one call.
-
-    Replies are keyed by shard; a shard that fails has its error there instead of costing its
-    neighbours. `passages` returns the passages of the given ids in the given order.
-    """
-
-    @property
-    def view(self) -> View: ...
-
-    @property
-    def shards(self) -> tuple[int, ...]: ...
-
-    async def candidates(
-        self, snapshot_id: str, query: ShardQuery
-    ) -> Mapping[int, ShardReply | ReciperError]: ...
-
-    async def passages(
-        self, snapshot_id: str, ids: Mapping[int, Sequence[str]]
-    ) -> Mapping[int, Sequence[Passage] | ReciperError]: ...
-
-
-class Reranker(Protocol):
-    """How well each passage covers a question, 0..1 each."""
-
-    async def rerank(self, question: str, passages: Sequence[Passage]) -> Sequence[float]: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """Everything a search needs, pinned to one snapshot."""
-
-    snapshot_id: str
-    statistics: Mapping[View, Statistics]
-    embedder: Embedder
-    groups: Sequence[ShardGroup]
-    reranker: Reranker
-    config: SearchConfig = field(default_factory=SearchConfig)
+# Hybrid reads the passages of at least so many papers, however few hits are wanted.
+PAPERS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +40,8 @@ METHODS: Mapping[Method, MethodSpec] = {
     Method.RECIPE: MethodSpec(frozenset({View.RECIPE}), dense=True, lexical=False),
     Method.BM25: MethodSpec(frozenset({View.PARAGRAPH}), dense=False, lexical=True),
 }
+
+Replies = Mapping[View, Sequence[ShardReply]]
 
 
 def validate(query: Query, limits: LimitsConfig) -> None:
@@ -148,8 +62,8 @@ def validate(query: Query, limits: LimitsConfig) -> None:
         raise InvalidArgument(f"min_coverage = {query.min_coverage} is not between 0 and 1")
     if query.views and not query.views & METHODS[query.method].views:
         raise InvalidArgument(
-            f"views = {sorted(query.views)}: method {query.method} searches only "
-            f"{sorted(METHODS[query.method].views)}"
+            f"views = {', '.join(sorted(query.views))}: method {query.method} searches only "
+            f"{', '.join(sorted(METHODS[query.method].views))}"
         )
     first, last = query.filters.year_from, query.filters.year_to
     if first is not None and last is not None and first > last:
@@ -173,190 +87,187 @@ async def search(query: Query, parts: Parts) -> SearchResult:
 
 
 class _Search:
-    """One query under way: its deadline, its timings and which shards failed it."""
+    """One query under way."""
 
     def __init__(self, query: Query, parts: Parts) -> None:
         self.query = query
         self.parts = parts
         self.spec = METHODS[query.method]
-        self.views = sorted(self.spec.views & query.views if query.views else self.spec.views)
-        self.groups = [g for g in parts.groups if g.view in self.views]
-        self.errors: dict[View, dict[int, str]] = {view: {} for view in self.views}
-        self.stage_ms: dict[str, float] = {}
-        self.started = time.perf_counter()
+        views = self.spec.views & query.views if query.views else self.spec.views
+        self.fan = FanOut(query, parts.groups, views)
 
     async def run(self) -> SearchResult:
-        with self._stage("embed"):
-            vector = await self.parts.embedder.embed(self.query.text) if self.spec.dense else None
-        with self._stage("candidates"):
-            replies = await self._candidates(vector)
-        with self._stage("merge"):
-            shortlist = self._shortlist(replies)
-        if self.query.method is Method.RECIPER:
-            shortlist, passages = await self._rerank(shortlist)
-        else:
-            shortlist = shortlist[: self.query.k]
-            passages = await self._passages(shortlist)
-        coverage = self._coverage()
-        found = [r for r in shortlist if r.candidate.passage_id in passages][: self.query.k]
-        self.stage_ms["total"] = (time.perf_counter() - self.started) * 1000
+        vector = None
+        if self.spec.dense:
+            with self.fan.stage("embed"):
+                vector = await self.parts.embedder.embed(self.query.text)
+        with self.fan.stage("candidates"):
+            weights, replies = await self._candidates(vector)
+        self.fan.coverage()
+        match self.query.method:
+            case Method.HYBRID if vector is not None:
+                hits = await self._best_evidence(replies, vector, weights)
+            case Method.RECIPER:
+                hits = await self._reranked(ranking.dedup(self._scored(replies)))
+            case _:
+                hits = await self._read(self._scored(replies)[: self.query.k])
+        coverage = self.fan.coverage()
+        self.fan.finish()
         return SearchResult(
             hits=tuple(
-                Hit(passages[r.candidate.passage_id], r.score, rank, r.parts)
-                for rank, r in enumerate(found, 1)
+                Hit(passage, score, rank, parts)
+                for rank, (passage, score, parts) in enumerate(hits[: self.query.k], 1)
             ),
             snapshot_id=self.parts.snapshot_id,
-            stage_ms=self.stage_ms,
+            stage_ms=self.fan.stage_ms,
             coverage=coverage,
         )
-
-    @contextmanager
-    def _stage(self, name: str) -> Iterator[None]:
-        start = time.perf_counter()
-        yield
-        self.stage_ms[name] = (time.perf_counter() - start) * 1000
-
-    async def _candidates(self, vector: Vector | None) -> dict[View, list[ShardReply]]:
-        asked: dict[View, ShardQuery] = {}
-        for view in self.views:
-            statistics = self.parts.statistics[view]
-            asked[view] = ShardQuery(
-                vector=vector,
-                weights=statistics.weights(self.query.text) if self.spec.lexical else {},
-                mean_length=statistics.mean_length,
-                depth=self._depth(),
-                filters=self.query.filters,
-            )
-        replies = await self._ask(
-            self.groups, lambda g: g.candidates(self.parts.snapshot_id, asked[g.view])
-        )
-        self._coverage()
-        return {
-            view: [reply for (v, _), reply in sorted(replies.items()) if v is view]
-            for view in self.views
-        }
 
     def _depth(self) -> int:
         # The paper's K_c is exact in its own mode; elsewhere a list is as long as what is asked.
         k_c = self.parts.config.candidates
         return k_c if self.query.method is Method.RECIPER else max(k_c, self.query.k)
 
-    async def _ask(
-        self,
-        groups: Sequence[ShardGroup],
-        call: Callable[[ShardGroup], Awaitable[Mapping[int, T | ReciperError]]],
-    ) -> dict[tuple[View, int], T]:
-        """Each shard's reply, by (view, shard); the shards without one go to `self.errors`."""
-        if not groups:
-            return {}
-        tasks = {asyncio.ensure_future(call(g)): g for g in groups}
-        left = self.query.timeout_ms / 1000 - (time.perf_counter() - self.started)
-        try:
-            await asyncio.wait(tasks, timeout=max(0.0, left * FAN_OUT_SHARE))
-        finally:
-            for task in tasks:
-                if not task.done():
-                    task.cancel()
-        replies: dict[tuple[View, int], T] = {}
-        for task, group in tasks.items():
-            for shard in group.shards:
-                reply = _outcome(task, shard)
-                if isinstance(reply, ReciperError):
-                    self.errors[group.view][shard] = str(reply)
-                elif reply is not None:
-                    replies[group.view, shard] = reply
-        return replies
+    async def _candidates(self, vector: Vector | None) -> tuple[Mapping[View, Weights], Replies]:
+        weights: dict[View, Weights] = {}
+        asked: dict[View, ShardQuery] = {}
+        for view in self.fan.views:
+            statistics = self.parts.statistics[view]
+            if self.spec.lexical:
+                weights[view] = statistics.weights(self.query.text)
+            asked[view] = ShardQuery(
+                vector=vector,
+                weights=weights.get(view),
+                mean_length=statistics.mean_length,
+                mean_paper_length=statistics.mean_paper_length,
+                depth=self._depth(),
+                filters=self.query.filters,
+            )
+        replies = await self.fan.ask(
+            lambda g: g.candidates(self.parts.snapshot_id, asked[g.view])
+        )
+        return weights, {
+            view: [reply for (v, _), reply in replies.items() if v is view]
+            for view in self.fan.views
+        }
 
-    def _coverage(self) -> tuple[Coverage, ...]:
-        """Who answered so far; raises if that is nobody, or less than the caller asked for."""
-        result = []
-        for view in self.views:
-            shards = sorted(s for g in self.groups if g.view is view for s in g.shards)
-            errors = self.errors[view]
-            answered = tuple(s for s in shards if s not in errors)
-            coverage = Coverage(view, len(shards), answered, dict(sorted(errors.items())))
-            if coverage.share < self.query.min_coverage:
-                raise CoverageTooLow(
-                    f"{len(answered)} of {len(shards)} {view} shards answered, below min_coverage"
-                    f" = {self.query.min_coverage}: {_reasons(errors)}"
-                )
-            result.append(coverage)
-        if self.groups and not any(c.answered for c in result):
-            raise Unavailable(f"no shard answered: {_reasons(self.errors[self.views[0]])}")
-        return tuple(result)
+    def _merged(
+        self, lists: Iterable[Sequence[Candidate]], score: Callable[[Candidate], float]
+    ) -> list[Candidate]:
+        return ranking.merge(lists, score, self._depth())
 
-    def _shortlist(self, replies: Mapping[View, Sequence[ShardReply]]) -> list[Ranked]:
-        """The candidates worth reading, scored and in order."""
-        depth = self._depth()
-        dense = [
-            c
-            for view in self.views
-            for c in ranking.merge([r.dense for r in replies[view]], lambda c: c.dense, depth)
-        ]
-        lexical = [
-            c
-            for view in self.views
-            for c in ranking.merge([r.lexical for r in replies[view]], lambda c: c.lexical, depth)
-        ]
-        distance = self.parts.config.distance
-        match self.query.method:
-            case Method.BM25:
-                ranked = [Ranked(c, c.lexical, {"lexical": c.lexical}) for c in lexical]
-            case Method.HYBRID:
-                ranked = ranking.fuse(
-                    dense + lexical,
-                    {v: self.parts.statistics[v].weights(self.query.text) for v in self.views},
-                )
-            case _:
-                ranked = [
-                    Ranked(c, s := ranking.base_score(c.dense, distance), {"dense": s})
-                    for c in dense
-                ]
-        if self.query.method is Method.RECIPER:
-            return ranking.dedup(ranked)
+    def _scored(self, replies: Replies) -> list[Ranked]:
+        """The candidates of all views by the one score of the method."""
+        ranked = []
+        for view in self.fan.views:
+            if self.spec.dense:
+                for c in self._merged([r.dense for r in replies[view]], _dense):
+                    score = ranking.base_score(c.dense, self.parts.config.distance)
+                    ranked.append(Ranked(c, score, {"dense": score}))
+            else:
+                for c in self._merged([r.lexical for r in replies[view]], _lexical):
+                    ranked.append(Ranked(c, c.lexical, {"lexical": c.lexical}))
         return sorted(ranked, key=lambda r: r.order)
 
-    async def _rerank(self, shortlist: list[Ranked]) -> tuple[list[Ranked], dict[str, Passage]]:
-        """The paper's `s + lambda * o` over the deduplicated candidates."""
-        passages = await self._passages(shortlist)
-        kept = [r for r in shortlist if r.candidate.passage_id in passages]
-        with self._stage("rerank"):
-            covered = await self.parts.reranker.rerank(
-                self.query.text, [passages[r.candidate.passage_id] for r in kept]
-            )
-        weight = self.parts.config.rerank_weight
-        final = [
-            Ranked(r.candidate, r.score + weight * o, {**r.parts, "coverage": o})
-            for r, o in zip(kept, covered, strict=True)
-        ]
-        return sorted(final, key=lambda r: r.order), passages
-
-    async def _passages(self, ranked: Sequence[Ranked]) -> dict[str, Passage]:
-        """The passages of `ranked` by id; those of a shard that failed meanwhile are missing."""
-        wanted: dict[View, dict[int, list[str]]] = {view: {} for view in self.views}
+    async def _read(self, ranked: Sequence[Ranked]) -> list[tuple[Passage, float, dict[str, float]]]:
+        """The passages of `ranked`; those of a shard that failed meanwhile are missing."""
+        wanted: dict[View, dict[int, list[str]]] = {view: {} for view in self.fan.views}
         for r in ranked:
             c = r.candidate
             wanted[c.view].setdefault(c.shard, []).append(c.passage_id)
-        with self._stage("passages"):
-            replies = await self._ask(
-                [g for g in self.groups if any(s in wanted[g.view] for s in g.shards)],
+        with self.fan.stage("passages"):
+            replies = await self.fan.ask(
                 lambda g: g.passages(
                     self.parts.snapshot_id,
                     {s: wanted[g.view][s] for s in g.shards if s in wanted[g.view]},
                 ),
+                wanted,
             )
-        return {p.passage_id: p for reply in replies.values() for p in reply}
+        found = {p.passage_id: p for reply in replies.values() for p in reply}
+        return [
+            (found[r.candidate.passage_id], r.score, r.parts)
+            for r in ranked
+            if r.candidate.passage_id in found
+        ]
+
+    async def _reranked(
+        self, ranked: Sequence[Ranked]
+    ) -> list[tuple[Passage, float, dict[str, float]]]:
+        """The paper's `s + lambda * o` over the deduplicated candidates."""
+        read = await self._read(ranked)
+        with self.fan.stage("rerank"):
+            covered = await self.parts.reranker.rerank(self.query.text, [p for p, _, _ in read])
+        weight = self.parts.config.rerank_weight
+        final = [
+            (passage, score + weight * o, {**parts, "coverage": weight * o})
+            for (passage, score, parts), o in zip(read, covered, strict=True)
+        ]
+        return sorted(final, key=lambda hit: (-hit[1], hit[0].passage_id))
+
+    async def _best_evidence(
+        self, replies: Replies, vector: Vector, weights: Mapping[View, Weights]
+    ) -> list[tuple[Passage, float, dict[str, float]]]:
+        """Papers first, then the passages within the best of them.
+
+        A recipe says which paper it is, and its steps which paragraphs hold them; it is a hit
+        itself only where the recipe view alone is searched.
+        """
+        with self.fan.stage("merge"):
+            scores, owner = self._papers(replies)
+            best = sorted(scores, key=lambda paper: (-scores[paper], paper))
+            top = scores[best[0]] if best else 1.0
+        view = self.fan.views[0]
+        kinds = evidence.kinds_asked(self.query.text)
+        found: list[evidence.Evidence] = []
+        count = max(PAPERS, self.query.k // 5)
+        with self.fan.stage("evidence"):
+            # Ten papers hold enough passages but for odd corpora and deep lists.
+            while (chosen := best[:count]) and len(found) < self.query.k:
+                ask = EvidenceQuery(
+                    vector=vector,
+                    within=weights[view].within,
+                    mean_length=self.parts.statistics[view].mean_length,
+                    kinds=kinds,
+                    papers={p: ranking.PAPER_WEIGHT * scores[p] / top for p in chosen},
+                    depth=self.query.k,
+                )
+                shards = {view: {owner[p] for p in chosen}}
+                answers = await self.fan.ask(
+                    lambda g, ask=ask: g.evidence(self.parts.snapshot_id, ask), shards
+                )
+                found = [e for answer in answers.values() for e in answer]
+                if count >= len(best):
+                    break
+                count *= 2
+        found.sort(key=lambda e: (-e.score, e.passage.passage_id))
+        return [(e.passage, e.score, dict(e.parts)) for e in found]
+
+    def _papers(self, replies: Replies) -> tuple[dict[str, float], dict[str, int]]:
+        """The hybrid score of each proposed paper, and the shard that owns it."""
+        known: dict[str, dict[str, float]] = {}
+        owner: dict[str, int] = {}
+        for view in self.fan.views:
+            prefix = "recipe " if view is View.RECIPE else ""
+            dense = self._merged([r.dense for r in replies[view]], _dense)
+            lexical = self._merged([r.lexical for r in replies[view]], _lexical)
+            papers = sorted(
+                (p for r in replies[view] for p in r.papers), key=lambda p: (-p.whole, p.paper_id)
+            )
+            proposed = {c.paper_id for c in dense + lexical}
+            proposed.update(p.paper_id for p in papers[: self._depth()])
+            owner |= {c.paper_id: c.shard for c in dense + lexical}
+            owner |= {p.paper_id: p.shard for p in papers if p.paper_id in proposed}
+            known[f"{prefix}whole"] = {p.paper_id: p.whole for p in papers if p.paper_id in proposed}
+            known[f"{prefix}passage"] = {
+                p.paper_id: p.passage for p in papers if p.paper_id in proposed
+            }
+            known[f"{prefix}dense"] = ranking.best_of(dense, _dense)
+        return ranking.paper_scores(known), owner
 
 
-def _outcome(
-    task: "asyncio.Future[Mapping[int, T | ReciperError]]", shard: int
-) -> T | ReciperError | None:
-    if not task.done() or task.cancelled():
-        return DeadlineExceeded("no answer within the request's time")
-    if error := task.exception():
-        return error if isinstance(error, ReciperError) else Unavailable(repr(error))
-    return task.result().get(shard)
+def _dense(candidate: Candidate) -> float:
+    return candidate.dense
 
 
-def _reasons(errors: Mapping[int, str]) -> str:
-    return "; ".join(f"shard {shard}: {error}" for shard, error in sorted(errors.items()))
+def _lexical(candidate: Candidate) -> float:
+    return candidate.lexical

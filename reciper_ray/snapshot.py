@@ -61,13 +61,15 @@ class Snapshot:
         self._verified: set[str] = set()
 
     @classmethod
-    def open(cls, uri: str | os.PathLike[str], snapshot_id: str | None = None) -> "Snapshot":
+    def open(
+        cls, uri: str | os.PathLike[str] | Store, snapshot_id: str | None = None
+    ) -> "Snapshot":
         """The snapshot `snapshot_id`, or the current one, of the store at `uri`.
 
         Raises `NotFound` naming the URI if there is none, and `CorruptSnapshot` if its manifest
         is damaged or of a newer format.
         """
-        store = Store.open(uri)
+        store = uri if isinstance(uri, Store) else Store.open(uri)
         chosen = current_id(store) if snapshot_id is None else snapshot_id
         if not chosen:
             raise NotFound(f"{store.uri} holds no snapshot (there is no {CURRENT} file)")
@@ -107,10 +109,16 @@ class Snapshot:
             )
         table = self._table(self.manifest.file(Role.LEXICON, view))
         info = self.manifest.views[view]
-        frequencies = dict(
-            zip(table["term"].to_pylist(), table["passages"].to_pylist(), strict=True)
+        terms, passages, papers = (
+            table[name].to_pylist() for name in ("term", "passages", "papers")
         )
-        return Statistics(info.passages, info.mean_length, frequencies)
+        return Statistics(
+            passages=info.passages,
+            papers=info.papers,
+            mean_length=info.mean_length,
+            frequencies=dict(zip(terms, passages, strict=True)),
+            paper_frequencies=dict(zip(terms, papers, strict=True)),
+        )
 
     def quarantine(self) -> list[Rejection]:
         """What was not indexed, by path."""
@@ -130,9 +138,7 @@ class Snapshot:
             for view in View
             for row in self._rows_of(paper_id, self.manifest.file(Role.PASSAGES, view, shard))
         ]
-        return IndexedPaper(
-            tables.paper_of(rows[0]), tables.recipes_of(rows[0]), tuple(passages)
-        )
+        return IndexedPaper(tables.paper_of(rows[0]), tables.recipes_of(rows[0]), tuple(passages))
 
     def verify(self) -> None:
         """Check every file. Raises `CorruptSnapshot` naming the first that is wrong."""

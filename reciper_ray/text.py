@@ -1,8 +1,8 @@
 """Text: conservative clean-up, the matching rule of evaluation, and sentence boundaries.
 
 Clean-up repairs only damage that is certain (an unmapped glyph before an exponent, a ring for a
-degree sign, a ligature). It keeps every number, formula and dash as its source wrote it. Meaning
-of quantities and formulas is not in scope: see `quantity` and `formula`.
+degree sign, a ligature). It keeps every number, formula and dash as its source wrote it. What
+quantities and formulas mean is not in scope.
 """
 
 import re
@@ -10,37 +10,31 @@ import unicodedata
 
 from reciper_ray.types import Span
 
-_LINE_BREAKS = "\v\f\x1c\x1d\x1e\x1f\x85\u2028\u2029"
-_DROPPED = "\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"
 _LIGATURES = {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"}
-_PRIVATE_DEGREE = "\uf0b0"
-
-
-def _char_table() -> dict[int, str | None]:
-    table: dict[int, str | None] = {c: None for c in range(0x20) if chr(c) not in "\t\n\r"}
-    table |= {c: None for c in range(0x7F, 0xA0)}
-    table |= {c: None for c in range(0xD800, 0xE000)}
-    table |= dict.fromkeys((*map(ord, _DROPPED), *range(0x202A, 0x202F), *range(0x2066, 0x206A)))
-    table |= dict.fromkeys(map(ord, _LINE_BREAKS), "\n")
-    table |= {c: " " for c in (0xA0, 0x1680, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000)}
-    table |= {ord(ligature): letters for ligature, letters in _LIGATURES.items()}
-    table |= {ord("℃"): "°C", ord("℉"): "°F", ord(_PRIVATE_DEGREE): "°"}
-    return table
-
-
-_CHARS = _char_table()
-_CID_MINUS = re.compile(r"\(cid:0\) ?(?=\d)")
+_DEGREES = {"℃": "°C", "℉": "°F", "\uf0b0": "°"}  # the last is ° in the Symbol font's private codes
+_LINE_BREAKS = "\v\f\x1c\x1d\x1e\x1f\x85\u2028\u2029"
+_SPACES = (0xA0, 0x1680, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000)
+_INVISIBLE = (0xAD, *range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2070), 0xFEFF)
+_CONTROLS = (*range(0x09), *range(0x0B, 0x20), *range(0x7F, 0xA0))
+_SURROGATES = range(0xD800, 0xE000)
+_CHARS: dict[int, str | None] = {
+    **dict.fromkeys((*_CONTROLS, *_INVISIBLE, *_SURROGATES)),
+    **dict.fromkeys(_SPACES, " "),
+    **dict.fromkeys(map(ord, _LINE_BREAKS), "\n"),
+    **{ord(old): new for old, new in (_LIGATURES | _DEGREES).items()},
+}
 _SOFT_HYPHEN_BREAK = re.compile(r"\u00ad\s+")
-_RING = re.compile(r"(?<=\d)[◦˚∘]|(?<=[\d ])[◦˚∘º](?= ?[CF]\b)")
-_LETTER_RING = re.compile(r"(?<=\d)( ?)o ?C\b")
+_CID_MINUS = re.compile(r"\(cid:0\) ?(?=\d)")
+_RING = re.compile(r"[◦˚∘](?<=\d.)|[◦˚∘º](?<=[\d ].)(?= ?[CF]\b)")
+_CELSIUS = re.compile(r"(?<=\d)( ?)(?:o ?|° )C\b")
 _QUARTER_EQUALS = re.compile(r"(?<=[A-Za-z)\]])( ?)¼(?= ?[-+−~∼]?\d)")
 
 
 def normalise(text: str) -> str:
     """`text` in NFC without control characters, odd spaces, ligatures and known glyph damage.
 
-    Line breaks become `\\n`; nothing else about the layout changes. Applying it twice changes
-    nothing more.
+    Line breaks become `\\n`; nothing else about the layout changes. What it returns can be
+    written as UTF-8.
     """
     if "\u00ad" in text:
         text = _SOFT_HYPHEN_BREAK.sub("", text)
@@ -48,10 +42,9 @@ def normalise(text: str) -> str:
     text = unicodedata.normalize("NFC", text)
     if "(cid:0)" in text:
         text = _CID_MINUS.sub("−", text)
-    text = _LETTER_RING.sub(r"\1°C", _RING.sub("°", text))
     if "¼" in text:
         text = _QUARTER_EQUALS.sub(r"\1=", text)
-    return text
+    return _CELSIUS.sub(r"\1°C", _RING.sub("°", text))
 
 
 def squeeze(text: str) -> str:
@@ -60,10 +53,10 @@ def squeeze(text: str) -> str:
 
 
 _DASHES = str.maketrans(
-    dict.fromkeys(
-        (c for c in map(chr, range(0x3100)) if unicodedata.category(c) == "Pd" or c == "−"), "-"
-    )
+    {c: "-" for c in map(chr, range(0x3100)) if unicodedata.category(c) == "Pd" or c == "−"}
 )
+_NUMBER_BEFORE = re.compile(r"\d\.?$")
+_NUMBER_AFTER = re.compile(r"\.?\d")
 
 
 def fold(text: str) -> str:
@@ -81,44 +74,48 @@ def contains(needle: str, haystack: str) -> bool:
     needle, haystack = fold(needle), fold(haystack)
     if not needle:
         return False
-    starts, ends = needle[0].isdigit(), needle[-1].isdigit()
     at = haystack.find(needle)
     while at >= 0:
-        before, after = haystack[max(at - 2, 0) : at], haystack[at + len(needle) :][:2]
-        if not (starts and _NUMBER_BEFORE.search(before)) and not (
-            ends and _NUMBER_AFTER.match(after)
-        ):
+        end = at + len(needle)
+        cut_before = needle[0].isdigit() and _NUMBER_BEFORE.search(haystack[max(at - 2, 0) : at])
+        cut_after = needle[-1].isdigit() and _NUMBER_AFTER.match(haystack, end)
+        if not cut_before and not cut_after:
             return True
         at = haystack.find(needle, at + 1)
     return False
 
 
-_NUMBER_BEFORE = re.compile(r"\d\.?$")
-_NUMBER_AFTER = re.compile(r"\.?\d")
-
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n\s*")
+_STARTER = (
+    r"(?:A|After|All|Also|Although|An|As|At|Based|Because|Both|But|By|Consequently|During|Each"
+    r"|Figure|Finally|First|For|From|Furthermore|Hence|Here|However|If|In|Indeed|It|Its|Moreover"
+    r"|Next|No|Note|On|Other|Our|Samples|Second|Several|Similarly|Since|Some|Such|Table|That|The"
+    r"|Their|Then|There|Therefore|These|They|This|Those|Thus|To|Two|Under|Upon|Using|We|When"
+    r"|Where|Which|While|With|Within)\b"
+)
+_STARTS_SENTENCE = re.compile(_STARTER)
+# A stop, a citation mark behind it (`.[12]`, `.12,13`), closing quotes; then white space, or a
+# word that starts sentences where the space was lost (`temperature.The`).
 _END = re.compile(
     r"(?<![.!?])[.!?]++"
     r"(?:\[\d[\d,; –-]{0,40}\]|(?<=[a-z)\]][.])\d{1,3}(?:[,–-]\d{1,3}){0,8})?"
     r"[\"'”’)\]]{0,3}"
-    r"(?=\s|(?<=[a-z]{3}[.])(?:The|This|These|It|In|We|However|After|Then|For)\s)"
+    rf"(?=\s|(?<=[a-z]{{3}}[.]){_STARTER}\s)"
 )
-_STARTERS = frozenset(
-    "A After All Also Although An As At Based Because Both But By Compared Consequently Different"
-    " During Each Figure Finally First For From Furthermore Hence Here High However If In Indeed"
-    " It Its Many Moreover Next No Note On Other Our Samples Second Several Similarly Since Some"
-    " Such Table Than That The Their Then There Therefore These They This Those Thus To Two Under"
-    " Upon Using We When Where Which While With Within".split()
+_NEVER_LAST = re.compile(
+    r"e\.?g|i\.?e|vs|cf|ca|approx|resp|viz|dr|prof|mrs?|st|eds?|figs?", re.IGNORECASE
 )
-_BEFORE_NUMBER = frozenset(
-    "fig figs eq eqs eqn eqns ref refs no nos sec sect secs tab ch chap vol pp p art ser"
-    " jan feb mar apr jun jul aug sep sept oct nov dec".split()
+_SELDOM_LAST = re.compile(
+    r"al|eqn?s?|refs?|spp?|var|wt|at|vol|mol|co|inc|ltd|corp|univ", re.IGNORECASE
 )
-_NEVER_LAST = frozenset("e.g eg i.e ie vs cf ca approx resp viz dr prof mr mrs st ed eds fig figs".split())
-_SELDOM_LAST = frozenset("al eq eqs ref refs sp spp var wt at vol mol co inc ltd corp univ".split())
-_NUMBERING = re.compile(r"(?:\d{1,2}(?:\.\d{1,2}){0,4}|[IVX]{1,5}|[A-Z])$")
-_INITIALS = re.compile(r"(?:[A-Z]\.-?)*[A-Z]$")
-_NEXT_WORD = re.compile(r"[A-Za-z]{0,20}")
+_BEFORE_NUMBER = re.compile(
+    r"eqn?s?|refs?|nos?|sect?s?|tab|ch|chap|vol|pp?|art|ser"
+    r"|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec",
+    re.IGNORECASE,
+)
+_SECTION_NUMBER = re.compile(r"\d{1,2}(?:\.\d{1,2}){0,4}|[IVX]{1,5}|[A-Z]")
+_INITIALS = re.compile(r"(?:[A-Z]\.-?){0,5}[A-Z]")
+_NUMBER = re.compile(r"\d+(?:\.\d+)*")
 
 
 def sentences(text: str) -> list[Span]:
@@ -140,10 +137,10 @@ def sentences(text: str) -> list[Span]:
 
 def _split(text: str, start: int, end: int, spans: list[Span]) -> None:
     start = _skip_space(text, start, end)
-    for match in _END.finditer(text, start, end):
-        after = _skip_space(text, match.end(), end)
-        if after < end and match.start() >= start and _ends(text, start, match, after):
-            spans.append(Span(start, match.end()))
+    for stop in _END.finditer(text, start, end):
+        after = _skip_space(text, stop.end(), end)
+        if after < end and _ends(text, start, stop, after):
+            spans.append(Span(start, stop.end()))
             start = after
     while end > start and text[end - 1].isspace():
         end -= 1
@@ -157,24 +154,24 @@ def _skip_space(text: str, at: int, end: int) -> int:
     return at
 
 
-def _ends(text: str, start: int, match: re.Match[str], after: int) -> bool:
-    """Whether the stop in `match` ends the sentence that began at `start`."""
-    head = text[after : after + 2]
-    if head[0] in ",;:.)]}%/=&" or (head[0].isascii() and head[0].islower() and not head[1:].isupper()):
+def _ends(text: str, start: int, stop: re.Match[str], after: int) -> bool:
+    """Whether `stop` ends the sentence that began at `start`, the next word being at `after`."""
+    first, second = text[after], text[after + 1 : after + 2]
+    if first in ",;:.)]}%/=&" or (first.isascii() and first.islower() and not second.isupper()):
         return False
-    before = text[max(start, match.start() - 40) : match.start()].split()
-    if match[0][0] != "." or not before:
+    before = text[max(start, stop.start() - 40) : stop.start()].split()
+    if stop[0][0] != "." or not before:
         return True
     word = before[-1].lstrip("([“\"'‘~∼≈")
-    lower = word.lower()
-    numbered = head[0].isdigit() or head[1:].isdigit()
-    if lower in _NEVER_LAST or (numbered and lower in _BEFORE_NUMBER):
+    if _NEVER_LAST.fullmatch(word):
         return False
-    if match.start() - len(word) <= start and _NUMBERING.match(word):
+    if _BEFORE_NUMBER.fullmatch(word) and (first.isdigit() or second.isdigit()):
         return False
-    if head[0].isdigit() and word.replace(".", "").isdigit():
+    if stop.start() - len(word) == start and _SECTION_NUMBER.fullmatch(word):
         return False
-    initial = _INITIALS.match(word) and not (len(before) > 1 and before[-2][-1].isdigit())
-    if initial or lower in _SELDOM_LAST:
-        return _NEXT_WORD.match(text, after)[0] in _STARTERS
+    if _NUMBER.fullmatch(word) and first.isdigit():
+        return False
+    measured = len(before) > 1 and before[-2][-1].isdigit()
+    if _SELDOM_LAST.fullmatch(word) or (_INITIALS.fullmatch(word) and not measured):
+        return _STARTS_SENTENCE.match(text, after) is not None
     return True

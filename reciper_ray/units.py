@@ -91,9 +91,7 @@ _TABLE: dict[str, tuple[float, _Dimension]] = {
 _APART = {"ppm": "ppm", "ppb": "ppb", "HV": "HV", "HRC": "HRC", "HB": "HB"}
 
 _RING = "°◦∘˚º⁰\u030a"
-_CELSIUS = (
-    rf"℃|(?:[{_RING}]|[dD]eg(?:rees?|\.)?|o)\s?(?:[cC]elsius|[cC]enti\s?grade|C(?![A-Za-z]))"
-)
+_CELSIUS = rf"℃|(?:[{_RING}]|[dD]eg(?:rees?|\.)?|o)\s?(?:[cC]elsius|[cC]enti\s?grade|C(?![A-Za-z]))"
 _FAHRENHEIT = rf"(?:[{_RING}]|[dD]eg(?:rees?|\.)?)\s?(?:F(?![A-Za-z])|[fF]ahrenheit)"
 _FACTOR = re.compile(
     rf"(?:(?P<celsius>{_CELSIUS})|(?P<fahrenheit>{_FAHRENHEIT})|(?P<kelvin>[{_RING}]\s?K\b)"

@@ -223,9 +223,7 @@ def _encode_hit(hit: Hit) -> pb.Hit:
 
 
 def _decode_hit(hit: pb.Hit) -> Hit:
-    return Hit(
-        _decode_passage(hit.passage), hit.score, hit.rank, dict(sorted(hit.parts.items()))
-    )
+    return Hit(_decode_passage(hit.passage), hit.score, hit.rank, dict(sorted(hit.parts.items())))
 
 
 def _encode_passage(passage: Passage) -> pb.Passage:

@@ -1,7 +1,7 @@
 """Small real material for tests: passages, their tables, shards over them."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 
 import numpy as np
 import pyarrow as pa
@@ -35,11 +35,7 @@ def unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:
 
 def table(passages: Sequence[Passage]) -> pa.Table:
     """The columns of a passages file that serving reads."""
-    counts = [lexical.term_counts(p) for p in passages]
-    rows = [
-        asdict(p) | {"terms": list(c), "counts": list(c.values()), "length": lexical.length(c)}
-        for p, c in zip(passages, counts, strict=True)
-    ]
+    rows = [tables.indexed_row(p, ()) for p in passages]
     return pa.Table.from_pylist(rows, tables.PASSAGES)
 
 
@@ -55,12 +51,16 @@ def shard(
 
 def statistics(passages: Sequence[Passage]) -> Statistics:
     counts = [lexical.term_counts(p) for p in passages]
-    frequencies: dict[str, int] = {}
-    for terms in counts:
-        for term in terms:
-            frequencies[term] = frequencies.get(term, 0) + 1
-    mean = sum(map(lexical.length, counts)) / max(len(counts), 1)
-    return Statistics(len(passages), mean, frequencies)
+    papers: dict[str, set[str]] = {}
+    for p, terms in zip(passages, counts, strict=True):
+        papers.setdefault(p.paper_id, set()).update(terms)
+    return Statistics(
+        passages=len(passages),
+        papers=len(papers),
+        mean_length=sum(map(lexical.length, counts)) / max(len(counts), 1),
+        frequencies=Counter(term for terms in counts for term in terms),
+        paper_frequencies=Counter(term for terms in papers.values() for term in terms),
+    )
 
 
 def split(

@@ -1,5 +1,9 @@
 """Tokens that keep formulas and units, and BM25 against a well-kept library."""
 
+import math
+from collections import Counter
+from collections.abc import Iterable
+
 import bm25s
 import numpy as np
 import pytest
@@ -7,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reciper_ray import lexical
-from reciper_ray.lexical import LexicalIndex, Statistics, tokens
+from reciper_ray.lexical import LexicalIndex, Statistics, idf, tokens
 
 
 @pytest.mark.parametrize(
@@ -38,17 +42,27 @@ def index_of(documents: list[list[str]]) -> LexicalIndex:
     ]
     rows, terms, counts = (np.array(column) for column in zip(*triples, strict=True))
     return LexicalIndex(
-        vocabulary, rows, terms, counts.astype(float), np.array([len(d) for d in documents], float)
+        vocabulary,
+        rows,
+        terms,
+        counts.astype(float),
+        np.array([len(d) for d in documents], float),
+        np.arange(len(documents)) // 2,
     )
 
 
 def statistics_of(documents: list[list[str]]) -> Statistics:
-    frequencies: dict[str, int] = {}
-    for document in documents:
-        for term in set(document):
-            frequencies[term] = frequencies.get(term, 0) + 1
-    mean = sum(map(len, documents)) / len(documents)
-    return Statistics(len(documents), mean, frequencies)
+    return Statistics(
+        passages=len(documents),
+        papers=len(documents),
+        mean_length=sum(map(len, documents)) / len(documents),
+        frequencies=Counter(term for d in documents for term in set(d)),
+        paper_frequencies={},
+    )
+
+
+def weights_of(terms: Iterable[str], statistics: Statistics) -> dict[str, float]:
+    return {t: idf(statistics.passages, statistics.frequencies.get(t, 0)) for t in terms}
 
 
 corpora = st.lists(
@@ -66,7 +80,7 @@ def test_scores_equal_those_of_a_foreign_bm25(corpus: list[list[str]], query: li
     if not known:
         return
     statistics = statistics_of(corpus)
-    weights = {t: statistics.idf(t) for t in known}
+    weights = weights_of(known, statistics)
     ours = index_of(corpus).scores(weights, statistics.mean_length)
     # That library's form leaves out the constant factor k1 + 1.
     np.testing.assert_allclose(
@@ -79,7 +93,7 @@ def test_a_documents_score_does_not_depend_on_its_shard(
     corpus: list[list[str]], shards: int
 ) -> None:
     statistics = statistics_of(corpus)
-    weights = {t: statistics.idf(t) for t in ("anneal", "air", "600")}
+    weights = weights_of(("anneal", "air", "600"), statistics)
     whole = index_of(corpus).scores(weights, statistics.mean_length)
     for shard in range(min(shards, len(corpus))):
         part = index_of(corpus[shard::shards]).scores(weights, statistics.mean_length)
@@ -92,14 +106,34 @@ def test_a_question_of_unknown_terms_scores_nothing() -> None:
 
 
 def test_weights_count_repeated_terms_and_follow_the_question() -> None:
-    statistics = Statistics(10, 5.0, {"air": 2})
+    statistics = Statistics(10, 4, 5.0, {"air": 2}, {"air": 1})
     weights = statistics.weights("Air, argon, air?")
-    assert list(weights) == ["air", "argon"]
-    assert weights["air"] == 2 * statistics.idf("air")
+    assert list(weights.passage) == ["air", "argon"]
+    assert weights.passage["air"] == 2 * math.log(1 + (10 - 2 + 0.5) / (2 + 0.5))
+    assert weights.paper["air"] == 2 * math.log(1 + (4 - 1 + 0.5) / (1 + 0.5))
+    assert weights.within == {"air": 2, "argon": 1}
 
 
 def test_pairs_weigh_less_and_do_not_lengthen_a_passage() -> None:
-    statistics = Statistics(10, 5.0, {"tio2": 2, "Ti": 2})
-    weights = statistics.weights("TiO2")
-    assert weights["Ti"] == lexical.PAIR_WEIGHT * weights["tio2"]
+    weights = Statistics(10, 4, 5.0, {"tio2": 2, "Ti": 2}, {}).weights("TiO2")
+    assert weights.passage["Ti"] == lexical.PAIR_WEIGHT * weights.passage["tio2"]
     assert lexical.length({"tio2": 2, "Ti": 2, "O2": 2, "film": 1}) == 3
+
+
+def test_a_paper_scores_as_one_document_of_its_passages() -> None:
+    pairs = [["anneal", "air"], ["air"], ["sinter"], ["argon"]]
+    papers = [["anneal", "air", "air"], ["sinter", "argon"]]
+    weights = {"air": 1.0, "anneal": 2.0}
+    together = index_of(papers).scores(weights, 2.5)
+    assert index_of(pairs).paper_scores(weights, 2.5).tolist() == pytest.approx(together.tolist())
+
+
+def test_within_a_paper_a_term_of_every_passage_hardly_counts() -> None:
+    index = index_of([["air", "anneal"], ["air", "air"], ["air"], ["anneal"]])
+    scores = index.scores_within(slice(0, 2), {"air": 1.0, "anneal": 1.0}, 2.0)
+    gain = lexical.K1 + 1
+    even = 1 / (1 + lexical.K1)
+    double = 2 / (2 + lexical.K1)
+    expected = [idf(2, 2) * gain * even + idf(2, 1) * gain * even, idf(2, 2) * gain * double]
+    assert scores.tolist() == pytest.approx(expected)
+    assert scores[0] > scores[1]

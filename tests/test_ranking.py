@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reciper_ray import ranking
-from reciper_ray.lexical import K1
 from reciper_ray.ranking import Candidate, Ranked
 from reciper_ray.types import View
 
@@ -86,23 +85,19 @@ def test_coverage_of_a_question_without_words_is_zero() -> None:
     assert ranking.word_coverage("?!", "anything") == 0.0
 
 
-def test_fusion_adds_lexical_share_dense_and_the_papers_best_of_each_view() -> None:
-    weights = {View.PARAGRAPH: {"t": 1.0}, View.RECIPE: {"t": 2.0}}
-    candidates = [
-        candidate("p1", "p", dense=0.5, lexical=1.1),
-        candidate("p2", "p", dense=0.1, lexical=0.0),
-        candidate("r1", "p", View.RECIPE, dense=0.2, lexical=2.2),
-    ]
-    score = {r.candidate.passage_id: r.score for r in ranking.fuse(candidates, weights)}
-    w, v = ranking.DENSE_WEIGHT, ranking.VIEW_WEIGHT
-    ceiling = K1 + 1
-    p1 = 1.1 / ceiling + w * 0.5
-    p2 = 0.0 + w * 0.1
-    r1 = 2.2 / (2 * ceiling) + w * 0.2
-    paper = v[View.PARAGRAPH] * max(p1, p2) + v[View.RECIPE] * r1
-    assert score == pytest.approx({"p1": p1 + paper, "p2": p2 + paper, "r1": r1 + paper})
+def test_a_papers_score_adds_its_share_of_the_best_in_each_feature() -> None:
+    scores = ranking.paper_scores({"whole": {"a": 4.0, "b": 2.0}, "passage": {"b": 3.0}})
+    w = ranking.PAPER_WEIGHTS
+    assert scores == {"a": w["whole"], "b": w["whole"] * 2 / 4 + w["passage"]}
 
 
-def test_a_passage_in_both_lists_is_ranked_once() -> None:
-    twice = [candidate("p1", dense=0.5, lexical=1.0)] * 2
-    assert len(ranking.fuse(twice, {View.PARAGRAPH: {"t": 1.0}, View.RECIPE: {}})) == 1
+def test_a_paper_outside_a_dense_list_is_as_far_as_its_last() -> None:
+    scores = ranking.paper_scores({"whole": {"a": 1.0}, "dense": {"b": 0.8, "c": 0.6}})
+    w = ranking.PAPER_WEIGHTS
+    assert scores["a"] == pytest.approx(w["whole"] + w["dense"] * 0.6 / 0.8)
+    assert scores["c"] == pytest.approx(w["dense"] * 0.6 / 0.8)
+
+
+def test_a_paper_has_the_score_of_its_best_candidate() -> None:
+    candidates = [candidate("1", "a", dense=0.2), candidate("2", "a", dense=0.4)]
+    assert ranking.best_of(candidates, lambda c: c.dense) == {"a": 0.4}

@@ -20,8 +20,10 @@ from reciper_ray.errors import (
     Unavailable,
 )
 from reciper_ray.local import LocalGroup, LocalReranker
+from reciper_ray.evidence import Evidence
+from reciper_ray.protocols import EvidenceQuery, Parts, ShardGroup, ShardQuery, ShardReply
 from reciper_ray.ranking import base_score, word_coverage
-from reciper_ray.search import Parts, ShardGroup, ShardQuery, ShardReply, search, validate
+from reciper_ray.search import search, validate
 from reciper_ray.types import Filters, Method, Passage, Query, SearchResult, View
 from tests import support
 
@@ -148,9 +150,21 @@ def test_the_papers_mode_is_its_formula_over_the_deduplicated_union(
 
 def test_a_hits_parts_explain_its_score(executor: ThreadPoolExecutor) -> None:
     paper = run(Query(QUESTION, Method.RECIPER), parts(executor)).hits[0]
-    assert paper.score == pytest.approx(paper.parts["dense"] + 0.1 * paper.parts["coverage"])
+    assert set(paper.parts) == {"dense", "coverage"}
+    assert paper.score == pytest.approx(sum(paper.parts.values()))
     hybrid = run(Query(QUESTION), parts(executor)).hits[0]
     assert hybrid.score == pytest.approx(sum(hybrid.parts.values()))
+
+
+def test_hybrid_returns_as_many_hits_as_there_are_passages(executor: ThreadPoolExecutor) -> None:
+    result = run(Query(QUESTION, k=1000), parts(executor, 3))
+    assert len(result.hits) == 17 * 3
+
+
+def test_a_question_without_known_words_still_finds_by_meaning(
+    executor: ThreadPoolExecutor,
+) -> None:
+    assert run(Query("unobtainium?"), parts(executor, 2)).hits
 
 
 def test_one_view_can_be_asked_alone(executor: ThreadPoolExecutor) -> None:
@@ -189,6 +203,11 @@ class Faulty:
         return {
             n: Unavailable("disk gone") if n in self.failing else r for n, r in replies.items()
         }
+
+    async def evidence(
+        self, snapshot_id: str, query: EvidenceQuery
+    ) -> Mapping[int, Sequence[Evidence] | ReciperError]:
+        return await self.group.evidence(snapshot_id, query)
 
     async def passages(
         self, snapshot_id: str, ids: Mapping[int, Sequence[str]]

@@ -6,6 +6,7 @@ batch, so it proposes rows and `_similarity` scores them; the order is by that s
 
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import groupby
 
 import faiss
 import numpy as np
@@ -15,9 +16,10 @@ from numpy.typing import NDArray
 
 from reciper_ray.adapters import tables
 from reciper_ray.errors import CorruptSnapshot, MissingExtra
+from reciper_ray.evidence import Evidence, Traits, parts
 from reciper_ray.lexical import LexicalIndex
-from reciper_ray.ranking import Candidate
-from reciper_ray.search import ShardQuery, ShardReply
+from reciper_ray.protocols import EvidenceQuery, ShardQuery, ShardReply
+from reciper_ray.ranking import Candidate, PaperCandidate
 from reciper_ray.types import Filters, Passage, View
 
 # FAISS and the rescoring kernel differ by less than this for unit vectors in float32.
@@ -56,7 +58,16 @@ class ShardIndex:
         self._ids: list[str] = passages["passage_id"].to_pylist()
         self._papers: list[str] = passages["paper_id"].to_pylist()
         self._row = {passage_id: row for row, passage_id in enumerate(self._ids)}
-        self._lexical = _lexical_index(passages)
+        # The rows of a paper are neighbours: the table is in order of paper id.
+        sizes = [(paper, len(list(rows))) for paper, rows in groupby(self._papers)]
+        ends = np.cumsum([size for _, size in sizes], dtype=np.int64)
+        self._rows_of = {
+            paper: slice(int(end) - size, int(end))
+            for (paper, size), end in zip(sizes, ends, strict=True)
+        }
+        self._paper_ids = list(self._rows_of)
+        self._paper_of = np.repeat(np.arange(len(sizes)), [size for _, size in sizes])
+        self._lexical = _lexical_index(passages, self._paper_of)
 
     @property
     def dimension(self) -> int:
@@ -72,9 +83,13 @@ class ShardIndex:
         proposals = self._propose(queries)
         return [self._reply(q, proposals.get(i)) for i, q in enumerate(queries)]
 
+    def evidence(self, queries: Sequence[EvidenceQuery]) -> list[tuple[Evidence, ...]]:
+        """For each query the best `depth` passages of those of its papers that are here."""
+        return [self._evidence(query) for query in queries]
+
     def passages(self, ids: Sequence[str]) -> list[Passage]:
         """The passages of `ids`, in their order. Raises `KeyError` for an id of another shard."""
-        rows = self._passages.take([self._row[i] for i in ids])
+        rows = self._passages.take(pa.array([self._row[i] for i in ids], pa.int64()))
         return [tables.passage_of(row) for row in rows.to_pylist()]
 
     def _propose(self, queries: Sequence[ShardQuery]) -> dict[int, NDArray[np.int64]]:
@@ -85,7 +100,7 @@ class ShardIndex:
         total = len(self._ids)
         while open_ and total:
             fetch = min(fetch, total)
-            vectors = np.stack([queries[i].vector for i in open_])
+            vectors = np.stack([v for i in open_ if (v := queries[i].vector) is not None])
             scores, found = self._index.search(vectors, fetch)
             unsure = []
             for i, score, row in zip(open_, scores, found, strict=True):
@@ -101,19 +116,69 @@ class ShardIndex:
         allowed = self._allowed(query.filters)
         lexical = None
         if query.weights:
-            lexical = self._lexical.scores(query.weights, query.mean_length)
+            lexical = self._lexical.scores(query.weights.passage, query.mean_length)
         dense_rows = lexical_rows = np.zeros(0, np.int64)
         if query.vector is not None:
             if proposed is None:
                 proposed = np.arange(len(self._ids)) if allowed is None else allowed
-            dense_rows = self._top(proposed, self._similarity(proposed, query.vector), query.depth)
+            dense_rows = _best(
+                proposed, self._similarity(proposed, query.vector), self._ids, query.depth
+            )
         if lexical is not None:
             rows = np.flatnonzero(lexical > 0) if allowed is None else allowed[lexical[allowed] > 0]
-            lexical_rows = self._top(rows, lexical[rows], query.depth)
+            lexical_rows = _best(rows, lexical[rows], self._ids, query.depth)
         return ShardReply(
             self._candidates(dense_rows, query.vector, lexical),
             self._candidates(lexical_rows, query.vector, lexical),
+            self._paper_candidates(query, lexical, allowed, [*dense_rows, *lexical_rows]),
         )
+
+    def _paper_candidates(
+        self,
+        query: ShardQuery,
+        lexical: NDArray[np.float64] | None,
+        allowed: NDArray[np.int64] | None,
+        rows: Sequence[int],
+    ) -> tuple[PaperCandidate, ...]:
+        """The papers of `rows` and the best `depth` of the allowed ones."""
+        if lexical is None or not query.weights or not len(lexical):
+            return ()
+        whole = self._lexical.paper_scores(query.weights.paper, query.mean_paper_length)
+        best = np.zeros(len(whole))
+        np.maximum.at(best, self._paper_of, lexical)
+        numbers = np.arange(len(whole)) if allowed is None else np.unique(self._paper_of[allowed])
+        top = _best(numbers, whole[numbers], self._paper_ids, query.depth)
+        chosen = {*top.tolist(), *self._paper_of[np.array(rows, np.int64)].tolist()}
+        order = sorted(chosen, key=lambda n: (-whole[n], self._paper_ids[n]))
+        return tuple(
+            PaperCandidate(self._paper_ids[n], self.shard, float(whole[n]), float(best[n]))
+            for n in order
+        )
+
+    def _evidence(self, query: EvidenceQuery) -> tuple[Evidence, ...]:
+        scored: list[tuple[float, str, dict[str, float]]] = []
+        for paper in sorted(query.papers.keys() & self._rows_of.keys()):
+            rows = self._rows_of[paper]
+            inside = np.arange(rows.start, rows.stop)
+            found = parts(
+                self._lexical.scores_within(rows, query.within, query.mean_length),
+                self._similarity(inside, query.vector),
+                self._traits(rows),
+                query.kinds,
+            )
+            for row, own in zip(inside, found, strict=True):
+                all_parts = {"paper": query.papers[paper], **own}
+                scored.append((-sum(all_parts.values()), self._ids[row], all_parts))
+        scored.sort(key=lambda item: item[:2])
+        best = scored[: query.depth]
+        passages = self.passages([passage_id for _, passage_id, _ in best])
+        return tuple(Evidence(p, own) for p, (_, _, own) in zip(passages, best, strict=True))
+
+    def _traits(self, rows: slice) -> list[Traits]:
+        columns = self._passages.slice(rows.start, rows.stop - rows.start).select(
+            ["section", "quantities", "steps", "states"]
+        )
+        return [tables.traits_of(row) for row in columns.to_pylist()]
 
     def _allowed(self, filters: Filters) -> NDArray[np.int64] | None:
         """Rows that pass, ascending; None when all do."""
@@ -140,16 +205,6 @@ class ShardIndex:
             scores[part] = (vectors.astype(np.float64) * vector).sum(axis=1)
         return scores
 
-    def _top(
-        self, rows: NDArray[np.int64], scores: NDArray[np.float64], depth: int
-    ) -> NDArray[np.int64]:
-        """The best `depth` of `rows` by (-score, passage_id)."""
-        if len(rows) > depth:
-            floor = np.partition(scores, len(rows) - depth)[len(rows) - depth]
-            rows, scores = rows[scores >= floor], scores[scores >= floor]
-        order = sorted(range(len(rows)), key=lambda i: (-scores[i], self._ids[rows[i]]))
-        return rows[order[:depth]]
-
     def _candidates(
         self,
         rows: NDArray[np.int64],
@@ -165,6 +220,17 @@ class ShardIndex:
         )
 
 
+def _best(
+    rows: NDArray[np.int64], scores: NDArray[np.float64], names: Sequence[str], depth: int
+) -> NDArray[np.int64]:
+    """The best `depth` of `rows` by (-score, name); `scores` is parallel to `rows`."""
+    if len(rows) > depth:
+        floor = np.partition(scores, len(rows) - depth)[len(rows) - depth]
+        rows, scores = rows[scores >= floor], scores[scores >= floor]
+    order = sorted(range(len(rows)), key=lambda i: (-scores[i], names[rows[i]]))
+    return rows[order[:depth]]
+
+
 def _on_device(index: faiss.Index, device: str) -> faiss.Index:
     if device == "cpu":
         return index
@@ -173,7 +239,7 @@ def _on_device(index: faiss.Index, device: str) -> faiss.Index:
     return faiss.index_cpu_to_gpu(faiss.StandardGpuResources(), 0, index)
 
 
-def _lexical_index(passages: pa.Table) -> LexicalIndex:
+def _lexical_index(passages: pa.Table, paper_of: NDArray[np.int64]) -> LexicalIndex:
     lengths = passages["length"].to_numpy().astype(np.float64)
     terms = passages["terms"].combine_chunks()
     encoded = pc.dictionary_encode(terms.flatten())
@@ -183,4 +249,5 @@ def _lexical_index(passages: pa.Table) -> LexicalIndex:
         encoded.indices.to_numpy().astype(np.int64),
         passages["counts"].combine_chunks().flatten().to_numpy().astype(np.float64),
         lengths,
+        paper_of,
     )

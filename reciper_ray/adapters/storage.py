@@ -20,7 +20,8 @@ from pyarrow import fs
 from reciper_ray.errors import InvalidArgument, NotFound, ReciperError, Unavailable
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
-_SECRET = re.compile(r"(?<=://)[^/@]*@|(?<=[?&])(access_key|secret_key|session_token)=[^&]*&?")
+# A password in a URI, and the query, which pyarrow takes options and keys from.
+_SECRET = re.compile(r"(?<=://)[^/@:]*:[^/@]*@|\?.*")
 
 
 def why(error: OSError) -> str:
@@ -51,9 +52,9 @@ class Store:
         text = os.fspath(uri)
         if not text:
             raise InvalidArgument("an empty string is no path or URI")
-        shown = _SECRET.sub("", text).rstrip("?&/") or "/"
         if not _SCHEME.match(text):
-            return cls(shown, fs.LocalFileSystem(), os.path.abspath(text))
+            return cls(text, fs.LocalFileSystem(), os.path.abspath(text))
+        shown = _SECRET.sub("", text)
         try:
             filesystem, root = fs.FileSystem.from_uri(text)
         except (pa.ArrowException, OSError, ValueError) as error:
@@ -67,7 +68,7 @@ class Store:
 
     def address(self, path: str = "") -> str:
         """What messages call `path`."""
-        return f"{self.uri.split('?')[0].rstrip('/')}/{path}" if path else self.uri
+        return f"{self.uri.rstrip('/')}/{path}" if path else self.uri
 
     def read(self, path: str) -> bytes:
         with self.open_input(path) as file, self._errors(path, "read"):
@@ -92,7 +93,7 @@ class Store:
                     stream.write(data)
 
     def exists(self, path: str) -> bool:
-        return self.info(path).type != fs.FileType.NotFound
+        return bool(self.info(path).type != fs.FileType.NotFound)
 
     def info(self, path: str = "") -> fs.FileInfo:
         with self._errors(path, "look at"):

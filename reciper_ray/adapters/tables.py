@@ -3,13 +3,14 @@
 Bytes are a function of rows: fixed compression, no times. The order of rows is the writer's.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from reciper_ray import evidence, lexical
 from reciper_ray.types import (
     Kind,
     Paper,
@@ -82,17 +83,22 @@ PAPERS = pa.schema(
     ]
 )
 PASSAGE_LIST = pa.list_(_PASSAGE)
-# One row a passage: the fields of Passage, its lexical terms with their counts, and the sum of
-# the counts.
+# One row a passage: the fields of Passage, its lexical terms with their counts, its length in
+# tokens, and its traits as evidence (`reciper_ray.evidence.Traits`).
 PASSAGES = pa.schema(
     [
         *_PASSAGE,
         ("terms", pa.list_(pa.string())),
         ("counts", pa.list_(pa.uint32())),
         ("length", pa.uint32()),
+        ("section", pa.int8()),
+        ("quantities", pa.uint32()),
+        ("steps", pa.uint32()),
+        ("states", pa.list_(pa.string())),
     ]
 )
-LEXICON = pa.schema([("term", pa.string()), ("passages", pa.uint64())])
+# In how many passages and papers each term stands.
+LEXICON = pa.schema([("term", pa.string()), ("passages", pa.uint64()), ("papers", pa.uint64())])
 QUARANTINE = pa.schema(
     [
         ("path", pa.string()),
@@ -164,6 +170,28 @@ def passage_of(row: Row) -> Passage:
             "kind": Kind(row["kind"]),
             "spans": tuple(Span(**span) for span in row["spans"]),
         }
+    )
+
+
+def indexed_row(passage: Passage, steps: Sequence[Span]) -> dict[str, Any]:
+    """A row of PASSAGES, for a paper whose recipes' steps stand at `steps`."""
+    counts = dict(sorted(lexical.term_counts(passage).items()))
+    found = evidence.traits(passage, steps)
+    return asdict(passage) | {
+        "terms": list(counts),
+        "counts": list(counts.values()),
+        "length": lexical.length(counts),
+        "section": int(found.section),
+        "quantities": found.quantities,
+        "steps": found.steps,
+        "states": sorted(found.states),
+    }
+
+
+def traits_of(row: Row) -> evidence.Traits:
+    """The traits in a row of PASSAGES."""
+    return evidence.Traits(
+        evidence.Section(row["section"]), row["quantities"], row["steps"], frozenset(row["states"])
     )
 
 

@@ -52,17 +52,18 @@ def cluster() -> Iterator[None]:
 
 @contextmanager
 def quiet_data(block_bytes: int) -> Iterator[None]:
-    """Ray Data inside the block: no bars, errors only, rows in blocks of about `block_bytes`."""
+    """Ray Data inside the block: no bars, errors as exceptions only, rows in blocks of about `block_bytes`."""
     from ray.data import DataContext
 
     for handler in logging.getLogger("ray.data").handlers:
         if isinstance(handler, logging.StreamHandler):
-            handler.setLevel(logging.ERROR)
+            handler.setLevel(logging.CRITICAL)
     with warnings.catch_warnings():
         # Its own deprecations, and advice on parallelism that a small corpus cannot use.
         warnings.filterwarnings("ignore", module=r"ray\.")
         context = DataContext.get_current().copy()
         context.enable_progress_bars = False
+        context.raise_original_map_exception = True
         context.issue_detectors_config.detectors = []
         context.target_max_block_size = block_bytes
         with DataContext.current(context):
@@ -97,12 +98,13 @@ def own_errors() -> Iterator[None]:
     try:
         yield
     except (RayError, ReciperError) as error:
-        inner = _chain(error)
-        mine = [e for e in inner if isinstance(e, ReciperError) and not isinstance(e, RayError)]
+        chain = _chain(error)
+        mine = [e for e in chain if isinstance(e, ReciperError) and not isinstance(e, RayError)]
         if mine:
-            raise mine[-1] from error
-        text = str(inner[-1]).strip().splitlines()
-        raise ReciperError(f"a worker failed: {type(inner[-1]).__name__}: {text[-1]}") from error
+            # Ray Data adds lines of advice to the message.
+            raise type(mine[-1])(str(mine[-1]).splitlines()[0]) from error
+        text = f"{type(chain[-1]).__name__}: {chain[-1]}".splitlines()[0]
+        raise ReciperError(f"a worker failed: {text}") from error
 
 
 def _chain(error: BaseException) -> list[BaseException]:

@@ -7,6 +7,8 @@ import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 
 import numpy as np
 import pyarrow as pa
@@ -16,9 +18,8 @@ from numpy.typing import NDArray
 from reciper_ray.adapters import tables
 from reciper_ray.adapters.storage import Store
 from reciper_ray.build.work import read_part
-from reciper_ray.lexical import length, term_counts
-from reciper_ray.manifest import File, Role
-from reciper_ray.types import View
+from reciper_ray.manifest import File, Role, ViewInfo
+from reciper_ray.types import Span, View
 
 _PAPERS_A_GROUP = 32
 _PASSAGES_A_GROUP = 1024
@@ -26,11 +27,11 @@ _PASSAGES_A_GROUP = 1024
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """A written shard: its files and, per view, its tokens and LEXICON table."""
+    """A written shard: its files and, per view, its size and LEXICON table."""
 
     files: tuple[File, ...]
     recipes: int
-    tokens: Mapping[View, int]
+    sizes: Mapping[View, ViewInfo]
     lexicons: Mapping[View, pa.Table]
 
 
@@ -40,23 +41,26 @@ def write_shard(
     """Write the shard that consists of the given rows of the given parts, by paper id."""
     papers = _sorted_papers(store, parts, tables.PAPERS.names)
     recipes = sum(pc.list_value_length(papers["recipes"]).to_pylist())
-    files = [
-        write_file(store, papers, Role.PAPERS, rows_a_group=_PAPERS_A_GROUP, shard=shard)
-    ]
+    files = [write_file(store, papers, Role.PAPERS, rows_a_group=_PAPERS_A_GROUP, shard=shard)]
+    steps = _steps(papers)
     del papers
     passages, vectors = _passages(store, parts, dimension)
-    tokens, lexicons = {}, {}
+    sizes, lexicons = {}, {}
     for view in View:
         rows = np.flatnonzero(pc.equal(passages["view"], view.value).to_numpy())
-        table, lexicons[view] = _with_terms(passages.take(rows))
-        tokens[view] = pc.sum(table["length"]).as_py() or 0
+        table, lexicons[view] = _indexed(passages.take(rows), steps)
+        sizes[view] = ViewInfo(
+            passages=table.num_rows,
+            papers=len(table["paper_id"].unique()),
+            tokens=pc.sum(table["length"]).as_py() or 0,
+        )
         files += [
             write_file(
                 store, table, Role.PASSAGES, rows_a_group=_PASSAGES_A_GROUP, view=view, shard=shard
             ),
             _write_index(store, vectors[rows], view, shard),
         ]
-    return Shard(tuple(files), recipes, tokens, lexicons)
+    return Shard(tuple(files), recipes, sizes, lexicons)
 
 
 def write_file(
@@ -75,9 +79,10 @@ def write_file(
 
 def lexicon(parts: Sequence[pa.Table]) -> pa.Table:
     """LEXICON tables of shards → that of their union, by term."""
-    together = pa.concat_tables(parts).group_by("term").aggregate([("passages", "sum")])
-    renamed = together.rename_columns({"passages_sum": "passages"}).select(tables.LEXICON.names)
-    return renamed.cast(tables.LEXICON).sort_by("term")
+    together = pa.concat_tables(parts).group_by("term")
+    summed = together.aggregate([("passages", "sum"), ("papers", "sum")])
+    renamed = summed.rename_columns({"passages_sum": "passages", "papers_sum": "papers"})
+    return renamed.select(tables.LEXICON.names).cast(tables.LEXICON).sort_by("term")
 
 
 def _write_index(store: Store, vectors: NDArray[np.float32], view: View, shard: int) -> File:
@@ -127,18 +132,30 @@ def _passages(
     return table, vectors.reshape(-1, dimension)
 
 
-def _with_terms(passages: pa.Table) -> tuple[pa.Table, pa.Table]:
-    """Passages → PASSAGES, and the LEXICON table of these passages."""
-    counts = [dict(sorted(term_counts(tables.passage_of(r)).items())) for r in passages.to_pylist()]
-    columns = {
-        "terms": [list(c) for c in counts],
-        "counts": [list(c.values()) for c in counts],
-        "length": [length(c) for c in counts],
-    }
-    for name, values in columns.items():
-        passages = passages.append_column(name, pa.array(values, tables.PASSAGES.field(name).type))
-    frequencies = sorted(Counter(term for c in counts for term in c).items())
-    lexicon = pa.Table.from_pylist(
-        [{"term": term, "passages": n} for term, n in frequencies], schema=tables.LEXICON
+def _indexed(passages: pa.Table, steps: Mapping[str, Sequence[Span]]) -> tuple[pa.Table, pa.Table]:
+    """Passages of one view → PASSAGES, and the LEXICON table of these passages. `steps` are where
+    the steps of each paper's recipes stand."""
+    found = map(tables.passage_of, passages.to_pylist())
+    rows = [tables.indexed_row(passage, steps.get(passage.paper_id, ())) for passage in found]
+    passages_with = Counter(term for row in rows for term in row["terms"])
+    papers_with = Counter(
+        term
+        for _, of_paper in groupby(rows, key=itemgetter("paper_id"))
+        for term in {term for row in of_paper for term in row["terms"]}
     )
-    return passages, lexicon
+    terms = [
+        {"term": term, "passages": n, "papers": papers_with[term]}
+        for term, n in sorted(passages_with.items())
+    ]
+    return (
+        pa.Table.from_pylist(rows, tables.PASSAGES),
+        pa.Table.from_pylist(terms, tables.LEXICON),
+    )
+
+
+def _steps(papers: pa.Table) -> dict[str, list[Span]]:
+    """Where the steps of each paper's recipes stand."""
+    return {
+        row["paper_id"]: [step.span for recipe in tables.recipes_of(row) for step in recipe.steps]
+        for row in papers.select(["paper_id", "recipes"]).to_pylist()
+    }

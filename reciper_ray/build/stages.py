@@ -10,7 +10,7 @@ import json
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -23,13 +23,17 @@ from reciper_ray.build.work import write_part
 from reciper_ray.chunk import Limit
 from reciper_ray.chunk import chunk as paragraph_passages
 from reciper_ray.config import Config, EncoderConfig
-from reciper_ray.errors import ConfigError, InvalidArgument, UnreadableInput
+from reciper_ray.errors import ConfigError, InvalidArgument, ReciperError, UnreadableInput
+from reciper_ray.readers.source import head_hash
+from reciper_ray.recipe import Extractor
 from reciper_ray.recipe.view import recipe_passages
-from reciper_ray.types import Paper, Recipe, Rejection
+from reciper_ray.types import Paper, Rejection
+
+if TYPE_CHECKING:
+    from reciper_ray.adapters.encoder import Encoder
 
 Row = dict[str, Any]
 
-_HEAD_BYTES = 4096
 _ROWS = 8
 # The encoder's own, before and after a text.
 _SPECIAL_TOKENS = 2
@@ -66,14 +70,6 @@ RECEIPTS = pa.schema(
 )
 
 
-class Extractor(Protocol):
-    """Writes recipes; `name` is recorded in the snapshot."""
-
-    name: str
-
-    def extract(self, papers: Sequence[Paper]) -> list[tuple[Recipe, ...]]: ...
-
-
 def read(batch: pa.Table, corpus: Store, finished: frozenset[str]) -> Iterator[pa.Table]:
     """Corpus files (`path`, `problem`) → RECORDS.
 
@@ -95,12 +91,11 @@ def _records(
     corpus: Store, path: str, problem: str, finished: frozenset[str]
 ) -> Iterator[pa.Table]:
     """One-row tables of RECORDS, at least one."""
-    position, head, started = 0, b"", time.perf_counter()
+    position, data, started = 0, b"", time.perf_counter()
     try:
         if problem:
             raise UnreadableInput(problem)
         data = read_corpus_file(corpus, path)
-        head = data[:_HEAD_BYTES]
         for record in readers.read(path, data):
             origin = {
                 "file": path,
@@ -115,8 +110,7 @@ def _records(
         if not position:
             raise UnreadableInput("no records")
     except Exception as error:
-        head_hash = hashlib.sha256(head).hexdigest() if head else ""
-        rejection = Rejection(path, "read", _reason(error), head_hash)
+        rejection = Rejection(path, "read", _reason(error), head_hash(data))
         yield _one(_rejected(rejection) | {"file": path, "position": position})
 
 
@@ -223,18 +217,19 @@ class Embed:
     """Actor of the last stage: RECORDS with passages → stored parts, RECEIPTS."""
 
     def __init__(self, config: EncoderConfig, fingerprint: str, store: Store, folder: str) -> None:
-        """Loads the encoder. Raises `ConfigError` if it is not the one of `fingerprint`."""
-        from reciper_ray.adapters.encoder import Encoder
-
-        self._encoder = Encoder(config)
-        if self._encoder.fingerprint != fingerprint:
-            raise ConfigError(
-                f"encoder.model = {config.model!r} is {self._encoder.fingerprint} on a worker "
-                f"and {fingerprint} where the build was started"
-            )
+        """Loads the encoder."""
         self._store, self._folder = store, folder
+        self._failed: ReciperError | None = None
+        try:
+            self._encoder = _load(config, fingerprint)
+        except ReciperError as error:
+            # Of what an actor's constructor raises, Ray tells the driver no more than the text.
+            self._failed = error
 
     def __call__(self, batch: pa.Table) -> pa.Table:
+        """Raises `ConfigError` if the encoder does not load or is not the one of `fingerprint`."""
+        if self._failed:
+            raise self._failed
         rows: list[Row] = batch.to_pylist()
         done: list[Row] = []
         for row in rows:
@@ -257,3 +252,15 @@ class Embed:
             "dimension": vectors.shape[1],
             "embed_seconds": time.perf_counter() - started,
         }
+
+
+def _load(config: EncoderConfig, fingerprint: str) -> "Encoder":
+    from reciper_ray.adapters.encoder import Encoder
+
+    encoder = Encoder(config)
+    if encoder.fingerprint != fingerprint:
+        raise ConfigError(
+            f"encoder.model = {config.model!r} is {encoder.fingerprint} on a worker "
+            f"and {fingerprint} where the build was started"
+        )
+    return encoder

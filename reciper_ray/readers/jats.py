@@ -19,15 +19,14 @@ from reciper_ray.readers.table import Cell, rows_of_text
 from reciper_ray.text import normalise, squeeze
 from reciper_ray.types import Kind, Paper
 
-_LEFT_OUT = frozenset(
-    "ack bio fn fn-group glossary graphic inline-graphic inline-supplementary-material label"
-    " media notes object-id permissions ref-list sec-meta supplementary-material title"
-    " alt-text long-desc".split()
-)
-_FLOATS = frozenset(["fig", "table-wrap", "boxed-text"])
-_LEAVES = frozenset(["p", "disp-formula", "list-item", "def-item", "verse-line", "preformat", "code"])
-_APART = frozenset("p list-item disp-formula break td th def-item def disp-quote".split())
-_SECONDARY_ABSTRACTS = frozenset(["graphical", "teaser", "toc", "key-points", "web-summary"])
+_BACK_MATTER = {"ack", "bio", "fn-group", "glossary", "notes", "ref-list"}
+_FILES = {"graphic", "inline-graphic", "inline-supplementary-material", "media"}
+_FILES |= {"supplementary-material", "alt-text", "long-desc", "object-id", "permissions"}
+_LEFT_OUT = _BACK_MATTER | _FILES | {"fn", "label", "sec-meta"}
+_FLOATS = {"fig", "table-wrap", "boxed-text"}
+_LEAVES = {"p", "disp-formula", "list-item", "def-item", "verse-line", "preformat", "code"}
+_APART = {"p", "list-item", "disp-formula", "break", "td", "th", "def-item", "def", "disp-quote"}
+_SECONDARY_ABSTRACTS = {"graphical", "teaser", "toc", "key-points", "web-summary"}
 _BETWEEN_MARKS = re.compile(r"[\s,;–—−‐-]*")
 _LOOK_BACK = 8
 _HEADING_CHARS = 160
@@ -37,7 +36,7 @@ def _parse(source: str, data: bytes) -> Iterator[Paper]:
     root = xml.parse(data)
     meta = root.find("front/article-meta")
     front = meta if meta is not None else etree.Element("article-meta")
-    yield compose(
+    paper = compose(
         stem(source),
         source,
         FORMAT.name,
@@ -49,9 +48,10 @@ def _parse(source: str, data: bytes) -> Iterator[Paper]:
         journal=_first(root, "front/journal-meta//journal-title"),
         licence=_licence(front),
     )
+    return iter([paper])
 
 
-FORMAT = Format("jats", re.compile(r"<article[\s>]").match, _parse)
+FORMAT = Format("jats", lambda head: xml.root_name(head) == "article", _parse)
 
 
 def _first(element: etree._Element, path: str) -> str:
@@ -112,7 +112,7 @@ def _blocks(container: etree._Element, path: tuple[str, ...]) -> Iterator[Block]
                     yield from _float(part, path)
         elif name in _FLOATS:
             yield from _float(child, path)
-        elif name not in _LEFT_OUT:
+        elif name not in _LEFT_OUT and name != "title":
             yield from _blocks(child, _below(path, child))
 
 
@@ -157,7 +157,7 @@ def _table(table: etree._Element) -> str:
 
 def _line(element: etree._Element) -> str:
     """The text of `element` on one line."""
-    return squeeze(normalise(strip_math(_inline(element, ""))))
+    return squeeze(normalise(_inline(element, "")))
 
 
 def _inline(element: etree._Element, before: str) -> str:
@@ -172,7 +172,7 @@ def _written(child: etree._Element, before: str) -> str:
     name = xml.local(child)
     if not name:
         return xml.entity(child)
-    if name in _FLOATS or (name in _LEFT_OUT and name != "title") or _is_citation_mark(child):
+    if name in _FLOATS or name in _LEFT_OUT or _is_citation_mark(child):
         return ""
     if name == "sup":
         return superscript(_inline(child, ""), before)
@@ -180,6 +180,8 @@ def _written(child: etree._Element, before: str) -> str:
         return "".join(_inline(child, before).split())
     if name == "math":
         return mathml.text(child, before)
+    if name == "tex-math":
+        return squeeze(strip_math(child.text or ""))
     if name == "alternatives":
         return _one_of(child, before)
     inner = _inline(child, before)
@@ -193,10 +195,8 @@ def _is_citation_mark(element: etree._Element) -> bool:
         return _is_bibr(element) and len(element) == 1 and xml.local(element[0]) == "sup"
     if name != "sup" or not any(map(_is_bibr, element)):
         return False
-    outside = [element.text, *(child.tail for child in element)]
-    return all(map(_is_bibr, element)) and _BETWEEN_MARKS.fullmatch(
-        "".join(filter(None, outside))
-    ) is not None
+    outside = [element.text or "", *(child.tail or "" for child in element)]
+    return all(map(_is_bibr, element)) and _BETWEEN_MARKS.fullmatch("".join(outside)) is not None
 
 
 def _is_bibr(element: etree._Element) -> bool:

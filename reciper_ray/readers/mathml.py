@@ -9,7 +9,7 @@ from lxml import etree
 from reciper_ray.readers.script import superscript
 from reciper_ray.readers.xml import entity, local
 
-_RELATIONS = frozenset("= < > ≤ ≥ ⩽ ⩾ ≈ ≃ ≅ ≡ ≠ ± × → ← ↔ ⇌ ⇄ ∝ ≪ ≫".split())
+_RELATIONS = frozenset("=<>≤≥⩽⩾≈≃≅≡≠±×→←↔⇌⇄∝≪≫")
 _SKIPPED = frozenset(["annotation", "annotation-xml", "mphantom", "none", "mprescripts"])
 _ACCENTED = frozenset(["mover", "munder"])
 

@@ -2,11 +2,22 @@
 
 import re
 
-_DOI = re.compile(r"\b10\.\d{4,9}/[-._;()/:A-Za-z0-9]{2,200}")
-_PUBLISHED = re.compile(
-    r"(?:Published(?: online)?|Available online|Accepted)\s*:?[^.;\n]{0,24}?\b((?:19|20)\d{2})\b"
+_DOI = re.compile(
+    r"(?:doi\.org/|doi\s*:?\s*|^)(10\.\d{4,9}/[-._;()/:A-Za-z0-9]{1,200})", re.IGNORECASE
 )
-_COPYRIGHT = re.compile(r"(?:©|\(c\)|Copyright)[^.\n]{0,60}?\b((?:19|20)\d{2})\b", re.IGNORECASE)
+_YEAR = r"((?:19|20)\d{2})\b"
+_DAY = r"\s*:?\s*(?:\d{1,2}(?:st|nd|rd|th)? )?(?:[A-Z][a-z]{2,8}\.? )?(?:\d{1,2}, )?"
+_YEARS = tuple(
+    re.compile(said + _YEAR)
+    for said in (
+        r"(?:[Pp]ublished|PUBLISHED)(?: online)?" + _DAY,
+        r"[Aa]vailable online" + _DAY,
+        r"(?:©|\([cC]\)|Copyright) ?(?:©? ?The [Aa]uthors?(?:\(s\))?,? )?",
+        r"(?:[Aa]ccepted|ACCEPTED)" + _DAY,
+    )
+)
+_YEAR_AT_END = re.compile(rf"© ?{_YEAR} by the authors")
+_START, _END = 6000, 3000
 _DEED = re.compile(r"creativecommons\.org/(licenses|publicdomain)/([a-z-]+)(?:/(\d\.\d))?", re.I)
 _SPELT = re.compile(
     r"(?:Creative Commons Attribution|\bCC[- ]BY)"
@@ -17,15 +28,16 @@ _SPELT = re.compile(
 
 
 def find_doi(text: str) -> str:
-    """The first DOI in `text`, "" for none."""
+    """The first DOI that `text` calls one or begins with, "" for none."""
     match = _DOI.search(text)
-    return match[0].rstrip(".,;:)(") if match else ""
+    return match[1].rstrip(".,;:)(") if match else ""
 
 
 def find_year(text: str) -> int | None:
-    """The year `text` says it was published in, else that of its copyright line."""
-    match = _PUBLISHED.search(text) or _COPYRIGHT.search(text)
-    return int(match[1]) if match else None
+    """The year in which the paper `text` says, at its start or end, that it was published."""
+    found = [year.search(text, 0, _START) for year in _YEARS]
+    found.append(_YEAR_AT_END.search(text, max(0, len(text) - _END)))
+    return next((int(match[1]) for match in found if match), None)
 
 
 def find_licence(text: str) -> str:

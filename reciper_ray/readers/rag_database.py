@@ -39,7 +39,8 @@ def _parse(source: str, data: bytes) -> Iterator[Paper | Rejection]:
     return (_paper_or_rejection(source, n, record) for n, record in enumerate(records, 1))
 
 
-FORMAT = Format("rag_database", re.compile(r"\s*(?:\[\s*[\[{\]\"]|\{\s*[\"}])").match, _parse)
+_JSON = re.compile(r"\s*(?:\[\s*[\[{\]\"]|\{\s*[\"}])")
+FORMAT = Format("rag_database", lambda head: _JSON.match(head) is not None, _parse)
 
 
 def _paper_or_rejection(source: str, number: int, record: Any) -> Paper | Rejection:
@@ -93,7 +94,8 @@ def _recipe(recipe: Any) -> str:
         description = step.get("description") if isinstance(step, dict) else step
         parts.append(_labelled(f"Step {number}", description))
     points = recipe.get("key_points")
-    parts.extend(_labelled("Key point", p) for p in (points if isinstance(points, list) else [points]))
+    for point in points if isinstance(points, list) else [points]:
+        parts.append(_labelled("Key point", point))
     return " ".join(filter(None, parts))
 
 

@@ -25,12 +25,14 @@ _MAGIC = {
 }
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f]")
 _CONTROL_SHARE = 0.01
+_SNIFFED = 1 << 16
+_FOOTNOTE_MARKS = " *†‡§¶☆"
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A kind of source: `sniff(head)` recognises it by the first characters of its text,
-    `parse(source, data)` reads it and raises `UnreadableInput` when the whole file cannot be."""
+    """A kind of source: `sniff(head)` recognises it by the start of its text, `parse(source, data)`
+    reads it and raises `UnreadableInput` at once when the whole file cannot be read."""
 
     name: str
     sniff: Callable[[str], bool]
@@ -56,26 +58,36 @@ def head_hash(data: bytes) -> str:
     return hashlib.sha256(data[:HEAD]).hexdigest() if data else ""
 
 
-def decode(data: bytes) -> str:
-    """`data` as text: UTF-8, or UTF-16 or UTF-32 with a byte order mark.
-
-    Raises `UnreadableInput` when it is empty, binary, or in another encoding.
-    """
+def refuse_binary(data: bytes) -> None:
+    """Raises `UnreadableInput` when `data` is empty or begins as a known binary format does."""
     if not data.strip():
         raise UnreadableInput("the file is empty")
     for magic, what in _MAGIC.items():
         if data.startswith(magic):
             raise UnreadableInput(f"binary: the file is {what}")
+
+
+def head(data: bytes) -> str:
+    """The start of `data` as text, good enough to recognise a format by."""
+    return data[:_SNIFFED].decode(_encoding(data), errors="replace")
+
+
+def decode(data: bytes) -> str:
+    """`data` as text: UTF-8, or UTF-16 or UTF-32 with a byte order mark.
+
+    Raises `UnreadableInput` when it is in another encoding or no text at all.
+    """
     encoding = _encoding(data)
     try:
         text = data.decode(encoding)
     except UnicodeDecodeError as error:
         raise UnreadableInput(
-            f"not {encoding} text: {error.reason} at byte {error.start}"
+            f"not {error.encoding} text: {error.reason} at byte {error.start}"
             f" (0x{data[error.start]:02x})"
         ) from error
-    controls = len(_CONTROL.findall(text[: 16 * HEAD]))
-    if controls > _CONTROL_SHARE * min(len(text), 16 * HEAD):
+    start = text[:_SNIFFED]
+    controls = len(_CONTROL.findall(start))
+    if controls > _CONTROL_SHARE * len(start):
         raise UnreadableInput(f"binary: {controls} control characters near the start")
     return text
 
@@ -120,7 +132,7 @@ def compose(
         raise UnreadableInput("no text")
     return Paper(
         paper_id=paper_id,
-        title=title or paper_id,
+        title=title.rstrip(_FOOTNOTE_MARKS) or paper_id,
         text="\n\n".join(parts),
         paragraphs=tuple(paragraphs),
         source=source,

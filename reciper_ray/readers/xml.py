@@ -6,10 +6,17 @@ entity stays a node: the standard HTML names are read as their characters, any o
 """
 
 import html
+import re
 
 from lxml import etree
 
 from reciper_ray.errors import UnreadableInput
+
+_DECLARED = re.compile(r"\s*<(?:\?xml\s|!DOCTYPE\s)", re.IGNORECASE)
+_PROLOG = re.compile(
+    r"\s+|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>", re.DOTALL | re.IGNORECASE
+)
+_ROOT = re.compile(r"<([A-Za-z_][\w.:-]*)")
 
 
 def parse(data: bytes) -> etree._Element:
@@ -32,7 +39,22 @@ def parse(data: bytes) -> etree._Element:
         return etree.fromstring(data, parser)
     except etree.XMLSyntaxError as error:
         line, column = error.position
-        raise UnreadableInput(f"broken XML at line {line}, column {column}: {error.msg}") from error
+        reason = error.msg.removesuffix(f", line {line}, column {column}")
+        raise UnreadableInput(f"broken XML at line {line}, column {column}: {reason}") from error
+
+
+def root_name(head: str) -> str:
+    """The name of the root element of an XML document that starts with `head`; "" for no XML."""
+    at = 0
+    while match := _PROLOG.match(head, at):
+        at = match.end()
+    root = _ROOT.match(head, at)
+    return root[1] if root else ""
+
+
+def is_document(head: str) -> bool:
+    """Whether `head` opens with an XML declaration or a document type."""
+    return _DECLARED.match(head) is not None
 
 
 def local(element: etree._Element) -> str:

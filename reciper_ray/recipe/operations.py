@@ -6,92 +6,149 @@ deposition. Measurement and use (measured, tested, cycled) are no operations.
 
 import re
 from dataclasses import dataclass
+from enum import IntEnum
+
+
+class Tells(IntEnum):
+    """How much an operation's word tells about what was done."""
+
+    LITTLE = 0  # held, kept, performed
+    WHAT_FOR = 1  # prepared, fabricated
+    WHAT = 2  # calcined, ball-milled
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """An operation word at `start:end` of a sentence.
-
-    `making` tells words that hardly stand outside procedures (calcined) from everyday ones
-    (held); `verbal` tells what was done (was calcined, calcining) from a noun or adjective.
-    """
+    """An operation word, with its modifier (`ball milling`), at `start:end` of a sentence."""
 
     text: str
     start: int
     end: int
-    making: bool
-    verbal: bool
+    tells: Tells
 
 
-# Stems with the endings they take; what follows the colon of _INFLECTED is tried in order.
-_MAKING = r"""
-calcin(?:ed|ing|ation|ations|e|es)|sinter(?:ed|ing|s)?|anneal(?:ed|ing|s)?|co-?fir(?:ed|ing)
-|(?<!con)fir(?:ed|ing)(?![\w-]*\s+(?:rate|order|angle))|bak(?:ed|ing|e)|pyroly[sz](?:ed|ing|is|ation)
-|carboni[sz](?:ed|ing|ation)|graphiti[sz](?:ed|ing|ation)|debind(?:ed|ing)?|debound|burn(?:ed|t)?[- ]?out
-|(?:ball|bead|jet|attrition|planetary|roller|wet|dry|attritor|cryo)[- ]?(?:ball[- ]?)?(?:mill(?:ed|ing)?|ground|grinding)
-|mill(?:ed|ing)|re-?ground|ground(?=\s+(?:and|in|with|for|by|to|into|again|thoroughly|together|using|well))
-|grinding|pulveri[sz](?:ed|ing)|mechanical(?:ly)?[- ]alloy(?:ed|ing)|homogeni[sz](?:ed|ing|ation)
-|austeniti[sz](?:ed|ing|ation)|normali[sz]ing|temper(?:ed|ing)|quench(?:ed|ing)|carburi[sz](?:ed|ing|ation)
-|nitrid(?:ed|ing)|spheroidi[sz](?:ed|ing|ation)|solution(?:[- ]heat)?[- ](?:treat(?:ed|ing|ment)|anneal(?:ed|ing))
-|solutioni[sz](?:ed|ing)|heat[- ]?treat(?:ed|ing|ment|ments)|heat[- ]treated|stress[- ]reli(?:ef|eved|eving)
-|hot[- ](?:rolled|rolling|pressed|pressing|forged|forging|extruded|extrusion|deformed|isostatic)
-|cold[- ](?:rolled|rolling|drawn|pressed|pressing)|forg(?:ed|ing)|roll(?:ed|ing)|extru(?:ded|sion|ding)
-|(?:tape|slip|slurry|drop|die|solution|gel|investment)[- ]?cast(?:ed|ing)?|cast(?=\s+(?:in|into|on|onto|and|at|under|by|to|using))
-|casting|(?:arc|induction|re|levitation)[- ]?melt(?:ed|ing)|melt(?:ed|ing)(?!\s+(?:point|temperature|peak|range))
-|solidifi(?:ed|cation)|(?:hot|cold|uniaxial(?:ly)?|isostatic(?:ally)?|die|dry|warm)?[- ]?press(?:ed|ing)
-|pelleti[sz](?:ed|ing)|compacted|spark plasma sintering|(?:electro|e-?beam )?deposit(?:ed|ing|ion)
-|(?:co-?|magnetron )?sputter(?:ed|ing)|evaporat(?:ed|ing|ion)|grown|growth|spin[- ]?(?:coat(?:ed|ing)|cast)
-|dip[- ]?coat(?:ed|ing)|(?:spray|blade|drop|bar|powder)[- ]?(?:coat(?:ed|ing)|dried|drying)|spray(?:ed|ing)
-|coat(?:ed|ing)(?=\s+(?:on|onto|with|by|and|at|in|using))|brush[- ]?paint(?:ed|ing)|paint(?:ed|ing)|screen[- ]?print(?:ed|ing)|print(?:ed|ing)
-|electrospinning|electro-?spun|infiltrat(?:ed|ing|ion)|impregnat(?:ed|ing|ion)|soak(?:ed|ing)
-|immers(?:ed|ing|ion)|dipp(?:ed|ing)|dissolv(?:ed|ing)|stirr(?:ed|ing)|(?:re-?|ad)?mix(?:ed|ing)|blend(?:ed|ing)|knead(?:ed|ing)
-|add(?:ed|ing)|(?:re-?)?dispers(?:ed|ing)|(?:ultra)?sonicat(?:ed|ing|ion)|ultrasonica(?:lly|tion)
-|ultrasonic (?:treatment|bath|agitation|mixing|stirring)|centrifug(?:ed|ing|ation)|filter(?:ed|ing)|filtration
-|wash(?:ed|ing)|rins(?:ed|ing)|clean(?:ed|ing)|(?:air|oven|freeze|vacuum|spray)?-?(?:dried|drying|dry(?=\s+(?:at|in|for|overnight|under)))
-|lyophili[sz](?:ed|ing|ation)|desiccat(?:ed|ing|ion)|evacuat(?:ed|ing)|degas(?:sed|sing|ed)?|outgas(?:sed|sing)|purg(?:ed|ing)
-|reflux(?:ed|ing)?|react(?:ed|ing)|polymeri[sz](?:ed|ing|ation)|imidi[sz](?:ed|ing|ation)|(?:post-?|pre-?)?cur(?:ed|ing)
-|cross-?link(?:ed|ing)|vulcani[sz](?:ed|ing|ation)|harden(?:ed|ing)|hydrothermal(?:ly)?|solvothermal(?:ly)?|autoclav(?:ed|ing)
-|(?:co-?)?precipitat(?:ed|ing|ion)|gelled|gelation|gelatini[sz]ed|etch(?:ed|ing)|oxidi[sz](?:ed|ing)|oxidation treatment|nitridation
-|chlorinat(?:ed|ing|ion)|sulfuri[sz](?:ed|ing|ation)|seleni[sz](?:ed|ing|ation)|irradiat(?:ed|ing|ion)
-|decompos(?:ed|ing)|combust(?:ed|ing|ion)|ignit(?:ed|ing)|ash(?:ed|ing)|crystalli[sz](?:ed|ing)|passivat(?:ed|ing|ion)|implant(?:ed|ation)
-|laminat(?:ed|ing|ion)|weld(?:ed|ing)|braz(?:ed|ing)|decal[- ]transfer(?:red)?|ion[- ]exchang(?:ed|ing|e)|intercalat(?:ed|ion)
-|synthesi[sz](?:ed|ing)|prepared|fabricated|produced|activated|exfoliat(?:ed|ion)|dialy[sz](?:ed|is)|hydroly[sz](?:ed|ing|is)
-|precur(?:ed|ing)|imprint(?:ed|ing)|engrav(?:ed|ing)|digest(?:ed|ing)|peel(?:ed|ing)|swollen|protonat(?:ed|ion)|lithiat(?:ed|ion)
-|thermal(?:ly)? (?:treat(?:ed|ment)|anneal(?:ed|ing))|consolidat(?:ed|ion)|densif(?:ied|ication)
-"""
-_EVERYDAY = r"""
-(?:pre-?|re-?)?heat(?:ed|ing)|held|hold(?:ing)?|kept|keeping|maintain(?:ed|ing)|cool(?:ed|ing)|treat(?:ed|ing|ment)
-|pre-?treat(?:ed|ing|ment)|reduc(?:ed|ing|tion)(?=\s+(?:in|at|under|with|of|by|for|process|treatment|step|temperature))|expos(?:ed|ing)|transferr(?:ed|ing)
-|pour(?:ed|ing)|plac(?:ed|ing)|put|left|load(?:ed|ing)|inject(?:ed|ing)|stor(?:ed|ing)|incubat(?:ed|ing)|equilibrat(?:ed|ing)
-|condition(?:ed|ing)|remov(?:ed|ing)|ramp(?:ed|ing)|rais(?:ed|ing)|subject(?:ed)?(?=\s+to)|process(?:ed|ing)|perform(?:ed)?|carried out
-|conducted|obtained|formed|deformed|compressed|tested(?=\s+at\s)|retain(?:ed)?|agitat(?:ed|ing)|shak(?:en|ing)|bubbl(?:ed|ing)|flow(?:ed|ing)
-|appl(?:ied|ying)|joined|attached|bonded|sealed|age(?:d|ing)|aging|drawn|rotat(?:ed|ing)|set to|fed
-"""
-_PREFIX = r"(?:(?:pre|re|co|post|de)-?)?"
-
-
-def _alternatives(words: str) -> str:
-    return "".join(line.strip() for line in words.strip().splitlines())
-
-
-_OPERATION = re.compile(
-    rf"\b(?:(?P<making>{_PREFIX}(?:{_alternatives(_MAKING)}))|(?P<everyday>{_alternatives(_EVERYDAY)}))"
-    r"(?![A-Za-z])",
-    re.IGNORECASE,
+# Verbs in the base form; `+` doubles the last consonant.
+_VERBS = {
+    Tells.WHAT: """
+    calcine sinter anneal fire bake pyrolyse carbonise graphitise debind mill grind pulverise
+    homogenise austenitise temper quench carburise nitride spheroidise solutionise roll forge
+    extrude cast press melt solidify pelletise compact deposit electrodeposit sputter evaporate coat
+    spray paint print electrospin+ infiltrate impregnate soak immerse dip+ dissolve stir+ mix blend
+    knead add disperse sonicate ultrasonicate centrifuge filter wash rinse clean dry lyophilise
+    desiccate evacuate degas+ outgas+ purge flush reflux react polymerise imidise cure crosslink
+    vulcanise harden autoclave precipitate gel+ etch oxidise chlorinate sulfurise selenise irradiate
+    decompose combust ignite crystallise recrystallise passivate implant laminate weld braze
+    exfoliate hydrolyse imprint engrave digest lithiate consolidate densify stabilise dilute swell
+    peptise nucleate saturate leach electroplate plate neutralise titrate acidify functionalise
+    inoculate emulsify normalise
+    """,
+    Tells.WHAT_FOR: "synthesise prepare fabricate produce obtain assemble machine process",
+    Tells.LITTLE: """
+    heat hold keep maintain cool treat reduce expose transfer+ pour place load inject store incubate
+    equilibrate condition activate remove ramp raise subject perform conduct deform compress retain
+    agitate shake bubble apply join attach bond seal age rotate introduce set leave start
+    strain rest fix pump feed insert warm exchange carry charge vaporise undergo
+    """,
+}
+_OTHERS = {
+    Tells.WHAT: """
+    ground spun grown grow cast frozen molten swollen calcination homogenisation pyrolysis
+    carbonisation deposition evaporation growth filtration centrifugation sonication infiltration
+    impregnation immersion gelation polymerisation imidisation oxidation nitridation precipitation
+    solidification extrusion austenitisation combustion pelletisation electrodeposition chlorination
+    carburisation hydrothermal solvothermal coprecipitation dissolution electrospun
+    hydrothermally solvothermally
+    """,
+    Tells.WHAT_FOR: "",
+    Tells.LITTLE: """
+    held kept left put fed drawn set shaken underwent bound treatment reduction exposure
+    conditioning ageing activation holding dwell
+    """,
+}
+# Words before an operation that belong to it; these make a plain treatment telling.
+_MODIFIERS = frozenset(
+    re.findall(
+        r"\w+",
+        """
+        ball bead jet attrition roller planetary wet dry hot cold spin dip spray blade tape slip
+        drop die arc induction vacuum freeze air oven screen brush inkjet probe bath heat thermal
+        solution stress mechanical ion decal bar doctor melt solvent gel slurry powder plasma
+        chemical magnetron steam water oil furnace friction laser isostatic uniaxial mechanically
+        """,
+    )
 )
-_VERBAL = re.compile(r"(?:ed|ing|ground|held|kept|left|put|grown|spun|drawn|cast|frozen|fed)$", re.IGNORECASE)
-_ATTRIBUTE = re.compile(r"\s+(?:temperature|time|process|sample|samples|powder|pellet|step|condition)")
+_PREFIXES = ("pre", "re", "co", "post", "hot", "cold", "ball", "spin", "dip", "over", "self", "de")
+_WORD = re.compile(r"[A-Za-z]+")
+
+
+_SPELT_WITH_S = re.compile(r"([iy])s(e|ed|ing|ation)$")
 
 
 def find(sentence: str) -> list[Operation]:
     """The operations of `sentence` by place."""
-    return [
-        Operation(
-            match[0],
-            match.start(),
-            match.end(),
-            match["making"] is not None,
-            _VERBAL.search(match[0]) is not None,
-        )
-        for match in _OPERATION.finditer(sentence)
-    ]
+    found: list[Operation] = []
+    words = list(_WORD.finditer(sentence))
+    for at, word in enumerate(words):
+        before = words[at - 1] if at else None
+        tells = _tells(word[0].lower(), before is not None and before[0].lower() == "to")
+        if tells is None:
+            continue
+        start, end = word.span()
+        first = at
+        while first and _belongs(words[first - 1], sentence[words[first - 1].end() : start]):
+            first -= 1
+            start = words[first].start()
+        if start < word.start() and words[first][0].lower() in _MODIFIERS:
+            tells = Tells.WHAT
+        if sentence.startswith(" out", end):
+            end += len(" out")
+        if found and start < found[-1].end:
+            continue
+        found.append(Operation(sentence[start:end], start, end, tells))
+    return found
+
+
+def _tells(word: str, after_to: bool) -> Tells | None:
+    """What `word` tells, None if it names no operation."""
+    tells = _WORDS.get(word)
+    if tells is None and after_to:
+        tells = _BASES.get(word)
+    if tells is None and word.endswith(("ed", "ing", "ion")):
+        for prefix in _PREFIXES:
+            if word.startswith(prefix) and word[len(prefix) :] in _WORDS:
+                return _WORDS[word[len(prefix) :]]
+    return tells
+
+
+def _belongs(word: re.Match[str], gap: str) -> bool:
+    """Whether `word` before `gap` modifies the operation behind it: `ball-`, `re-`, `heat `."""
+    lower = word[0].lower()
+    if gap == "-" and lower in _PREFIXES:
+        return True
+    return gap in ("-", " ", "‐", "–") and lower in _MODIFIERS
+
+
+def _forms(verb: str) -> tuple[str, str]:
+    """Past and -ing form of a base form in the notation of `_VERBS`."""
+    doubled, verb = verb.endswith("+"), verb.rstrip("+")
+    stem = verb[:-1] if verb.endswith("e") else verb + verb[-1] if doubled else verb
+    past = verb[:-1] + "ied" if verb.endswith("y") and verb[-2] not in "aeo" else stem + "ed"
+    return past, stem + "ing"
+
+
+def _lexicon() -> tuple[dict[str, Tells], dict[str, Tells]]:
+    """What inflected forms and nouns tell, and what base forms do, in both spellings of -ise."""
+    words: dict[str, Tells] = {}
+    bases: dict[str, Tells] = {}
+    for tells in Tells:
+        for verb in _VERBS[tells].split():
+            bases[verb.rstrip("+")] = tells
+            words.update(dict.fromkeys(_forms(verb), tells))
+        words.update(dict.fromkeys(_OTHERS[tells].split(), tells))
+    for table in (words, bases):
+        for word in list(table):
+            table.setdefault(_SPELT_WITH_S.sub(r"\1z\2", word), table[word])
+    return words, bases
+
+
+_WORDS, _BASES = _lexicon()

@@ -1,0 +1,131 @@
+"""The serving graph as one Ray Serve application, bound by name from a snapshot and a `Config`.
+
+`build` is what the `import_path` of a Serve configuration names: its `args` are the snapshot's
+URI and the sections of `reciper_ray.config.Config`.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ray import serve
+from ray.serve import Application
+
+from reciper_ray import config as configuration
+from reciper_ray.config import Config, PartConfig
+from reciper_ray.errors import ConfigError
+from reciper_ray.serve.loading import Handles
+from reciper_ray.serve.parts import Answerer, Embedder, IndexShard, Reranker
+from reciper_ray.serve.router import Router
+from reciper_ray.snapshot import Snapshot
+from reciper_ray.types import View
+
+# A router scales out when its replicas have this many requests under way on average.
+ROUTER_TARGET = 16
+
+
+def build(args: Mapping[str, Any]) -> Application:
+    """The application for `{"snapshot": URI, **sections of Config}`; it serves the snapshot that
+    is current now.
+
+    Raises `ConfigError` naming a missing or bad key, and `NotFound` if there is no snapshot.
+    """
+    sections = dict(args)
+    uri = sections.pop("snapshot", None)
+    if not uri or not isinstance(uri, str):
+        raise ConfigError(f"args.snapshot = {uri!r}: give the URI that `reciper build` wrote to")
+    return application(uri, configuration.parse(sections, "args"))
+
+
+def application(uri: str, config: Config) -> Application:
+    """The application that serves the snapshot that is current at `uri` now."""
+    if "://" not in uri:
+        uri = os.path.abspath(uri)
+    snapshot = Snapshot.open(uri)
+    parts = config.serve
+    source = (uri, snapshot.id)
+    handles = Handles(
+        embedder=_deploy(Embedder, "embedder", parts.embedder, config, *source, config),
+        groups=[
+            (
+                view,
+                shards,
+                _deploy(
+                    IndexShard,
+                    f"{view}-shards-{number}",
+                    parts.shards,
+                    config,
+                    *source,
+                    view,
+                    shards,
+                    config,
+                ),
+            )
+            for view in View
+            for number, shards in enumerate(groups(snapshot.manifest.shards, config))
+        ],
+        reranker=_deploy(Reranker, "reranker", parts.reranker, config),
+        answerer=_deploy(Answerer, "answerer", parts.answerer, config),
+    )
+    router = serve.deployment(Router).options(
+        **_options("router", parts.router, config, target=ROUTER_TARGET)
+        # The router refuses what is too much itself, with a sentence; what Serve holds back is
+        # only what comes faster than that. Streams of `Health.Watch` take places, too.
+        | {"max_ongoing_requests": 2 * parts.router.max_queue, "graceful_shutdown_timeout_s": 5.0}
+    )
+    return router.bind(*source, config, handles)
+
+
+def groups(shards: int, config: Config) -> list[tuple[int, ...]]:
+    """The logical shards of each IndexShard deployment of a view; none if the router has all.
+
+    Group g of n owns the shards that are g modulo n, so any snapshot of a store fits.
+    """
+    if not config.serve.shards.num_replicas:
+        return []
+    count = -(-shards // config.serve.shards.shards_per_replica)
+    return [tuple(range(group, shards, count)) for group in range(count)]
+
+
+def demand(shards: int, config: Config) -> dict[str, float]:
+    """CPUs and GPUs that the application's replicas reserve when it starts."""
+    parts = config.serve
+    index_groups = len(View) * len(groups(shards, config))
+    counts: Sequence[tuple[PartConfig, int]] = [
+        (parts.router, parts.router.num_replicas),
+        (parts.embedder, parts.embedder.num_replicas),
+        (parts.shards, index_groups * parts.shards.num_replicas),
+        (parts.reranker, parts.reranker.num_replicas),
+        (parts.answerer, parts.answerer.num_replicas),
+    ]
+    return {
+        "CPU": sum(part.num_cpus * n for part, n in counts),
+        "GPU": sum(part.num_gpus * n for part, n in counts),
+    }
+
+
+def _deploy(kind: type, name: str, part: PartConfig, config: Config, *args: object) -> Any:
+    """The bound deployment, which becomes a handle in the router; None if the part is local."""
+    if not part.num_replicas:
+        return None
+    # A call is a batch, so more than one of them waiting keeps a replica busy.
+    options = _options(name, part, config, target=1)
+    return serve.deployment(kind).options(**options).bind(*args)
+
+
+def _options(name: str, part: PartConfig, config: Config, target: float) -> dict[str, Any]:
+    """Deployment options; `target` calls under way per replica is what scaling aims at."""
+    options: dict[str, Any] = {
+        "name": name,
+        "ray_actor_options": {"num_cpus": part.num_cpus, "num_gpus": part.num_gpus},
+        "max_constructor_retry_count": config.serve.start_attempts,
+    }
+    if part.max_replicas > part.num_replicas:
+        options["autoscaling_config"] = {
+            "min_replicas": part.num_replicas,
+            "max_replicas": part.max_replicas,
+            "target_ongoing_requests": target,
+        }
+    else:
+        options["num_replicas"] = part.num_replicas
+    return options
