@@ -25,13 +25,14 @@ class EncoderConfig(Section):
     """The model that turns text into unit vectors.
 
     `model` is a folder, a hub name, or `minilm`, the all-MiniLM-L6-v2 that the `cpu` extra
-    installs. `max_tokens` bounds what one passage may hold, special tokens included.
+    installs. `max_tokens` bounds what one passage may hold, special tokens included. `dtype` is
+    what passages are encoded in; `auto` is bfloat16 where the hardware has it.
     """
 
     model: str = "minilm"
     revision: str = ""
     device: str = "cpu"
-    dtype: Literal["float32", "bfloat16", "float16"] = "float32"
+    dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
     max_tokens: Positive = 256
     batch_size: Positive = 16
     query_prefix: str = ""

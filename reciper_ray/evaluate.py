@@ -73,30 +73,35 @@ async def evaluate(
     Each search goes deep enough for ten papers, and must reach every shard: measures of part of
     a corpus would be measures of something else. The first error ends the evaluation.
     """
-    free = asyncio.Semaphore(concurrency)
-    done = 0
+    waiting = iter(enumerate(questions))
+    outcomes: dict[int, Outcome] = {}
 
-    async def one(question: Question) -> Outcome:
-        nonlocal done
-        async with free:
-            hits = await _deep(search, Query(question.text, method, min_coverage=1.0))
-            said: Answer | None = None
-            read: tuple[Hit, ...] = ()
-            if answer:
-                said, result = await answer(Query(question.text, method, min_coverage=1.0))
-                read = result.hits
-        done += 1
-        progress(done, len(questions))
-        passages = {hit.passage.passage_id: hit.passage.support for hit in (*hits, *read)}
-        return Outcome(question, hits, said, passages)
+    async def work() -> None:
+        for number, question in waiting:
+            outcomes[number] = await _outcome(question, search, method, answer)
+            progress(len(outcomes), len(questions))
 
     try:
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(one(question)) for question in questions]
+            for _ in range(min(concurrency, len(questions))):
+                group.create_task(work())
     except ExceptionGroup as errors:
         raise errors.exceptions[0] from None
-    outcomes = tuple(task.result() for task in tasks)
-    return judge(method, outcomes)
+    return judge(method, [outcomes[number] for number in sorted(outcomes)])
+
+
+async def _outcome(
+    question: Question, search: Search, method: Method, answer: Ask | None
+) -> Outcome:
+    query = Query(question.text, method, min_coverage=1.0)
+    hits = await _deep(search, query)
+    said: Answer | None = None
+    read: tuple[Hit, ...] = ()
+    if answer:
+        said, result = await answer(query)
+        read = result.hits
+    passages = {hit.passage.passage_id: hit.passage.support for hit in (*hits, *read)}
+    return Outcome(question, hits, said, passages)
 
 
 def judge(method: Method, outcomes: Sequence[Outcome]) -> Evaluation:

@@ -166,17 +166,19 @@ def _plausible(written: str) -> bool:
     main = _SPLIT.split(written)[0]
     atoms = [(match["atom"], match["amount"]) for match in TOKEN.finditer(main) if match["atom"]]
     names = {name for name, _ in atoms}
+    amounts = [amount for _, amount in atoms if amount]
+    grouped = "(" in main or "[" in main
     if len(names) < 2:
         return False
-    amounts = [amount for _, amount in atoms if amount]
     if names & PLACEHOLDERS and not any(name == "O" and amount for name, amount in atoms):
         return False
     if any(len(name) > 1 and name not in PLACEHOLDERS for name in names):
         return True
-    if not amounts or len(names) < len(atoms) - (")" in main):
-        return bool(amounts) and ("(" in main or "[" in main)
-    if max(len(amount) for amount in amounts) > 2 and not any("." in a for a in amounts):
-        return "C" in names and "H" in names
+    # From here on only capitals and numbers, as in labels: K2CO3, but not SOFC1, P2P or IC50.
+    if not amounts or len(names) < len(atoms) - grouped:
+        return bool(amounts) and grouped
+    if max(map(len, amounts)) > 2 and not any("." in amount for amount in amounts):
+        return {"C", "H"} <= names
     if len(amounts) == 1 and atoms[-1][1]:
         return names >= {"H", "O"} or atoms[-1][0] in ("OF" if len(atoms) > 2 else "OFHNS")
     return "1" not in amounts

@@ -169,7 +169,7 @@ class LexicalIndex:
         self._lengths = lengths
         self._paper_of = paper_of
         self._papers = int(paper_of[-1]) + 1 if len(paper_of) else 0
-        self._paper_lengths = np.bincount(paper_of, lengths, self._papers)
+        self._paper_lengths = np.bincount(paper_of, lengths, self._papers).astype(np.float64)
 
     def scores(self, weights: Mapping[str, float], mean_length: float) -> NDArray[np.float64]:
         """BM25 of every row, shape (n,), terms summed in the order of `weights`."""
@@ -185,7 +185,8 @@ class LexicalIndex:
         for term, weight in weights.items():
             rows, counts = self._postings(term)
             if len(rows):
-                summed = np.bincount(self._paper_of[rows], counts, self._papers)
+                together = np.bincount(self._paper_of[rows], counts, self._papers)
+                summed = together.astype(np.float64)
                 total += weight * saturated(summed, self._paper_lengths, mean_length)
         return total
 

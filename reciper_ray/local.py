@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from reciper_ray import answer as answering
 from reciper_ray import ranking, search
-from reciper_ray.adapters.encoder import Encoder
+from reciper_ray.adapters.encoder import Encoder, query_encoder
 from reciper_ray.adapters.index import ShardIndex
 from reciper_ray.batching import Drain
 from reciper_ray.config import Config
@@ -149,7 +149,7 @@ class Engine:
         self.snapshot = snapshot
         self.config = config
         self._executor = ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="search")
-        encoder = Encoder(config.encoder)
+        encoder = query_encoder(config.encoder)
         snapshot.require_encoder(encoder.fingerprint)
         shards = range(snapshot.manifest.shards)
         self.parts = Parts(
@@ -187,8 +187,7 @@ class Engine:
 
     async def answer(self, query: Query) -> tuple[Answer, SearchResult]:
         """A cited answer from the query's hits, and the hits."""
-        result = await self.search(query)
-        return answering.extractive(query.text, result.hits), result
+        return await answering.answer(query, self.search)
 
     def paper(self, paper_id: str) -> IndexedPaper:
         """An indexed paper. Raises `NotFound` naming the id."""

@@ -136,6 +136,7 @@ def _close(a: Quantity, x: tuple[float, float], b: Quantity, y: tuple[float, flo
 
 def _numeric(plain: latex.Plain) -> Iterator[Quantity]:
     text = plain.text
+    # Numbers wait in `chain` for the unit that the last of them has.
     chain: list[_Number] = []
     joins: list[str] = []
     unit: Unit | None = None
@@ -151,8 +152,8 @@ def _numeric(plain: latex.Plain) -> Iterator[Quantity]:
         if unit and join and not (join in ("range", "error") and found and found[0] == unit):
             join = ""
         if not join:
-            if unit:
-                yield from _quantity(plain, chain, joins, unit, end)
+            if unit and (quantity := _quantity(plain, chain, joins, unit, end)):
+                yield quantity
             chain, joins, unit = [], [], None
         chain.append(number)
         if join:
@@ -161,8 +162,8 @@ def _numeric(plain: latex.Plain) -> Iterator[Quantity]:
             unit, end = found
         else:
             end = number.end
-    if unit:
-        yield from _quantity(plain, chain, joins, unit, end)
+    if unit and (quantity := _quantity(plain, chain, joins, unit, end)):
+        yield quantity
 
 
 def _number(match: re.Match[str]) -> _Number:
@@ -193,8 +194,9 @@ def _bare_celsius(text: str, number: _Number) -> tuple[Unit, int] | None:
 
 def _quantity(
     plain: latex.Plain, chain: list[_Number], joins: list[str], unit: Unit, end: int
-) -> Iterator[Quantity]:
-    """The chain of joined numbers before `unit` as a quantity, less what does not belong to it."""
+) -> Quantity | None:
+    """The chain of joined numbers before `unit`, less what does not belong to it; None for a
+    label that looks like a quantity (`Fig. 2 h`, `O 1s`)."""
     text = plain.text
     if joins and joins[-1] == "comma" and "list" not in joins:
         chain, joins = chain[-1:], []
@@ -203,9 +205,9 @@ def _quantity(
     start = chain[0].start
     written = text[chain[-1].end : end].strip()
     if len(written) == 1 and written.isalpha() and _LABEL.search(text, max(0, start - 16), start):
-        return
+        return None
     if text[chain[-1].end] == "s" and _ORBITAL.search(text, max(0, start - 4), start):
-        return
+        return None
     powers = _lost_power(text, chain, unit)
     if powers is not None:
         chain, joins = [powers], []
@@ -215,10 +217,11 @@ def _quantity(
         power = 10.0 ** chain[1].exponent  # 1–2 × 10−2 M
         chain = [replace(chain[0], value=chain[0].value * power), chain[1]]
     values = tuple(n.value * unit.factor + unit.offset for n in chain)
-    rounded = 0.5 if unit.si == units.KELVIN.si and "/" not in written else 0.0
-    slack = tuple(max(n.half_place, 0.0 if n.half_place else rounded) * unit.factor for n in chain)
+    # 873 K for 600 °C: of temperatures, whole degrees are rounded too.
+    whole = 0.5 if unit.si == units.KELVIN.si else 0.0
+    slack = tuple((n.half_place or whole) * unit.factor for n in chain)
     is_range = len(values) == 2 and joins == ["range"]
-    yield Quantity(values, unit, plain.span(start, end), slack, is_range)
+    return Quantity(values, unit, plain.span(start, end), slack, is_range)
 
 
 def _lost_power(text: str, chain: list[_Number], unit: Unit) -> _Number | None:

@@ -26,7 +26,7 @@ WEIGHTS = {
     "asked": 0.85,
     "stated": 1.55,
     "values": 1.15,
-    "best_paper": 1.15,
+    "best_paper": 1.5,
     "rank": 0.9,
     "fragment": -1.1,
 }
@@ -63,12 +63,14 @@ class Sentence:
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """A question (its terms with their weights, and what it asks for) and the `sentences` that
-    were retrieved for it; `best_paper` is the best hit's, `titles` holds every paper's terms."""
+    were retrieved for it. `best_paper` holds the share `relevance` of the question's words, the
+    most of all; `titles` are the terms of every paper's title."""
 
     weights: Mapping[str, float]
     attributes: tuple[Attribute, ...]
     sentences: tuple[Sentence, ...]
     best_paper: str
+    relevance: float
     titles: Mapping[str, frozenset[str]]
 
     def share(self, terms: Iterable[str]) -> float:
@@ -78,27 +80,29 @@ class Evidence:
 
 
 def gather(question: str, hits: Sequence[Hit]) -> Evidence:
-    """The evidence that `hits` hold. A word weighs more the fewer of the sentences hold it."""
+    """The evidence that `hits` hold. A word weighs more the fewer of the sentences hold it.
+
+    For relevance words count alike: where the sentences are few and all to the point, the words
+    that they share would weigh next to nothing. It is 0 without any hit.
+    """
     asked = attributes(question)
+    words = dict.fromkeys(tokens(question))
     pool = tuple(_pool(hits, asked, quantity.find(question)))
     holding = Counter(term for sentence in pool for term in sentence.terms)
+    titles = {hit.passage.paper_id: frozenset(tokens(hit.passage.title)) for hit in hits}
+    held = {paper: set(title & words.keys()) for paper, title in titles.items()}
+    for sentence in pool:
+        held[sentence.passage.paper_id] |= sentence.terms & words.keys()
+    # Of papers that hold equally much, max takes the first, which has the best hit.
+    best = max(held, key=lambda paper: len(held[paper]), default="")
     return Evidence(
-        weights={
-            term: math.log(1 + (len(pool) + 1) / (holding[term] + 0.5))
-            for term in dict.fromkeys(tokens(question))
-        },
+        weights={t: math.log(1 + (len(pool) + 1) / (holding[t] + 0.5)) for t in words},
         attributes=asked,
         sentences=pool,
-        best_paper=hits[0].passage.paper_id if hits else "",
-        titles={hit.passage.paper_id: frozenset(tokens(hit.passage.title)) for hit in hits},
+        best_paper=best,
+        relevance=len(held.get(best, ())) / max(len(words), 1),
+        titles=titles,
     )
-
-
-def relevance(evidence: Evidence) -> float:
-    """The share of the question's words that the best paper holds; 0 without any hit."""
-    best = (s.terms for s in evidence.sentences if s.passage.paper_id == evidence.best_paper)
-    held = evidence.titles.get(evidence.best_paper, frozenset()).union(*best)
-    return evidence.share(held & evidence.weights.keys())
 
 
 def support(evidence: Evidence) -> dict[str, float]:

@@ -8,7 +8,7 @@ decided here depends on which shard said it, so any sharding gives the ranking o
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from reciper_ray import evidence, ranking
@@ -231,16 +231,20 @@ class _Search:
                     papers={p: ranking.PAPER_WEIGHT * scores[p] / top for p in chosen},
                     depth=self.query.k,
                 )
-                shards = {view: {owner[p] for p in chosen}}
-                answers = await self.fan.ask(
-                    lambda g, ask=ask: g.evidence(self.parts.snapshot_id, ask), shards
-                )
-                found = [e for answer in answers.values() for e in answer]
+                found = await self._select(ask, view, {owner[p] for p in chosen})
                 if count >= len(best):
                     break
                 count *= 2
         found.sort(key=lambda e: (-e.score, e.passage.passage_id))
         return [(e.passage, e.score, dict(e.parts)) for e in found]
+
+    async def _select(
+        self, ask: EvidenceQuery, view: View, shards: Collection[int]
+    ) -> list[evidence.Evidence]:
+        answers = await self.fan.ask(
+            lambda g: g.evidence(self.parts.snapshot_id, ask), {view: shards}
+        )
+        return [e for answer in answers.values() for e in answer]
 
     def _papers(self, replies: Replies) -> tuple[dict[str, float], dict[str, int]]:
         """The hybrid score of each proposed paper, and the shard that owns it."""

@@ -25,7 +25,7 @@ _CHARS: dict[int, str | None] = {
 }
 _SOFT_HYPHEN_BREAK = re.compile(r"\u00ad\s+")
 _CID_MINUS = re.compile(r"\(cid:0\) ?(?=\d)")
-_RING = re.compile(r"[◦˚∘](?<=\d.)|[◦˚∘º](?<=[\d ].)(?= ?[CF]\b)")
+_RING = re.compile(r"[◦˚∘](?<=\d.)|[◦˚∘º](?<=[\d (/\[].)(?= ?[CF]\b)")
 _CELSIUS = re.compile(r"(?<=\d)( ?)(?:o ?|° )C\b")
 _QUARTER_EQUALS = re.compile(r"(?<=[A-Za-z)\]])( ?)¼(?= ?[-+−~∼]?\d)")
 

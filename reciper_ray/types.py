@@ -47,12 +47,14 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """A paragraph as its source has it: where it stands in `Paper.text`, under which heading."""
+    """A paragraph as its source has it: where it stands in `Paper.text`, under which heading,
+    and on which page it begins (from 1; None where the source has no pages)."""
 
     start: int
     end: int
     heading: str = ""
     kind: Kind = Kind.TEXT
+    page: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,24 +84,38 @@ class Paper:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One operation of a recipe with the conditions its source span states, as written there."""
+    """One operation of a recipe with the conditions its source span states, as written there.
+
+    `conditions` are those that no other field is for, `materials` what is worked on or added.
+    """
 
     operation: str
     span: Span
     temperature: str = ""
     time: str = ""
     atmosphere: str = ""
+    materials: tuple[str, ...] = ()
+    conditions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """A structured procedure: what is made, how, from what, in which ordered steps."""
+    """A structured procedure: what is made, how, from what, in which ordered steps.
+
+    `read` are the spans of the paper that a language model read for it, in the order of reading;
+    `dropped` says what of its words the paper does not state, `<field>: <why>` each;
+    `fallback` why the extractive extractor wrote the recipe in a language model's place.
+    """
 
     material: str = ""
     method: str = ""
     precursors: tuple[str, ...] = ()
     steps: tuple[Step, ...] = ()
     extractor: str = ""
+    key_points: tuple[str, ...] = ()
+    read: tuple[Span, ...] = ()
+    dropped: tuple[str, ...] = ()
+    fallback: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,77 +3,18 @@
 import asyncio
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 from typing import Any
 
 import grpc
 import pytest
-from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from reciper_ray import errors, wire
-from reciper_ray._generated import reciper_pb2 as pb
-from reciper_ray._generated import reciper_pb2_grpc
 from reciper_ray.client import ATTEMPTS, AsyncClient, Client, Piece
 from reciper_ray.errors import DeadlineExceeded, ReciperError, Unavailable
-from reciper_ray.types import Answer, Hit, Passage, Query, SearchResult, View
-
-PASSAGE = Passage("p:1", "p", View.PARAGRAPH, 0, "T", "", "held at 600 °C", "held at 600 °C")
-RESULT = SearchResult((Hit(PASSAGE, 0.5, 1, {"dense": 0.5}),), "s1", {"total": 1.5}, ())
-ANSWER = Answer("Held at 600 °C [1].", False, ())
-QUERY = Query("at what temperature?", timeout_ms=5000)
-
-
-@dataclass
-class Server(reciper_pb2_grpc.ReciperServicer, health_pb2_grpc.HealthServicer):
-    """Fails the first calls as told, before or after the first message, then succeeds."""
-
-    failures: list[grpc.StatusCode] = field(default_factory=list)
-    fail_midway: bool = False
-    delay_s: float = 0.0
-    calls: int = 0
-    requests: list[Any] = field(default_factory=list)
-    metadata: dict[str, str] = field(default_factory=dict)
-    seconds_left: float = 0.0
-    abandoned: threading.Event = field(default_factory=threading.Event)
-
-    def Search(self, request: pb.SearchRequest, context: Any) -> pb.SearchReply:
-        self._received(request, context)
-        return wire.encode_result(RESULT)
-
-    def Answer(self, request: pb.AnswerRequest, context: Any) -> Iterator[pb.AnswerReply]:
-        context.add_callback(self.abandoned.set)
-        if self.fail_midway:
-            yield pb.AnswerReply(token="Held ")
-        self._received(request, context)
-        for token in ("Held ", "at 600 °C [1]."):
-            yield pb.AnswerReply(token=token)
-        yield wire.encode_answer(ANSWER, RESULT, {"total": 1.5})
-
-    def GetPaper(self, request: pb.GetPaperRequest, context: Any) -> pb.GetPaperReply:
-        self._received(request, context)
-        return pb.GetPaperReply(paper_id=request.paper_id, text="all of it")
-
-    def Info(self, request: pb.InfoRequest, context: Any) -> pb.InfoReply:
-        self._received(request, context)
-        return pb.InfoReply(papers=12, methods=["bm25"], served=pb.Served(snapshot_id="s1"))
-
-    def Check(self, request: Any, context: Any) -> health_pb2.HealthCheckResponse:
-        self._received(request, context)
-        return health_pb2.HealthCheckResponse(status=health_pb2.HealthCheckResponse.NOT_SERVING)
-
-    def _received(self, request: Any, context: Any) -> None:
-        self.calls += 1
-        self.requests.append(request)
-        self.metadata = dict(context.invocation_metadata())
-        self.seconds_left = context.time_remaining()
-        time.sleep(self.delay_s)
-        if self.failures:
-            code = self.failures.pop(0)
-            context.abort(code, f"because of {code.name}")
+from reciper_ray.types import Query
+from tests.scripted import ANSWER, QUERY, RESULT, Scripted, listening
 
 
 class Blocking:
@@ -116,19 +57,14 @@ class Awaiting:
 
 
 @pytest.fixture
-def server() -> Server:
-    return Server()
+def server() -> Scripted:
+    return Scripted()
 
 
 @pytest.fixture
-def address(server: Server) -> Iterator[str]:
-    running = grpc.server(ThreadPoolExecutor(4))
-    reciper_pb2_grpc.add_ReciperServicer_to_server(server, running)
-    health_pb2_grpc.add_HealthServicer_to_server(server, running)
-    port = running.add_insecure_port("127.0.0.1:0")
-    running.start()
-    yield f"127.0.0.1:{port}"
-    running.stop(None).wait()
+def address(server: Scripted) -> Iterator[str]:
+    with listening(server) as address:
+        yield address
 
 
 @pytest.fixture(params=[Blocking, Awaiting], ids=["blocking", "awaiting"])
@@ -136,7 +72,9 @@ def kind(request: pytest.FixtureRequest) -> Any:
     return request.param
 
 
-def test_a_search_returns_the_types_of_the_package(kind: Any, server: Server, address: str) -> None:
+def test_a_search_returns_the_types_of_the_package(
+    kind: Any, server: Scripted, address: str
+) -> None:
     assert kind(address).search(QUERY) == RESULT
     assert server.requests == [wire.encode_query(QUERY)]
 
@@ -156,13 +94,13 @@ def test_an_answer_streams_its_text_and_ends_with_the_whole(kind: Any, address: 
 
 
 def test_the_deadline_is_the_querys_with_a_second_of_grace(
-    kind: Any, server: Server, address: str
+    kind: Any, server: Scripted, address: str
 ) -> None:
     kind(address).search(QUERY)
-    assert 5.0 < server.seconds_left <= 6.0
+    assert 5.0 < server.seconds_left < 6.1
 
 
-def test_the_key_travels_as_bearer_token(kind: Any, server: Server, address: str) -> None:
+def test_the_key_travels_as_bearer_token(kind: Any, server: Scripted, address: str) -> None:
     kind(address, api_key="k3y").search(QUERY)
     assert server.metadata["authorization"] == "Bearer k3y"
 
@@ -183,7 +121,7 @@ def test_the_key_travels_as_bearer_token(kind: Any, server: Server, address: str
     ],
 )
 def test_a_status_becomes_the_error_that_has_it(
-    code: str, error: type[ReciperError], kind: Any, server: Server, address: str
+    code: str, error: type[ReciperError], kind: Any, server: Scripted, address: str
 ) -> None:
     server.failures = [grpc.StatusCode[code]] * ATTEMPTS
     with pytest.raises(ReciperError) as raised:
@@ -196,7 +134,7 @@ def test_a_status_becomes_the_error_that_has_it(
 
 @pytest.mark.parametrize("code", ["UNAVAILABLE", "RESOURCE_EXHAUSTED"])
 def test_a_call_that_may_yet_succeed_is_made_again(
-    code: str, kind: Any, server: Server, address: str
+    code: str, kind: Any, server: Scripted, address: str
 ) -> None:
     server.failures = [grpc.StatusCode[code]] * 2
     assert kind(address).search(QUERY) == RESULT
@@ -204,7 +142,9 @@ def test_a_call_that_may_yet_succeed_is_made_again(
 
 
 @pytest.mark.parametrize("code", ["UNAVAILABLE", "RESOURCE_EXHAUSTED"])
-def test_it_is_not_made_again_for_ever(code: str, kind: Any, server: Server, address: str) -> None:
+def test_it_is_not_made_again_for_ever(
+    code: str, kind: Any, server: Scripted, address: str
+) -> None:
     server.failures = [grpc.StatusCode[code]] * 9
     with pytest.raises(ReciperError):
         kind(address, attempts=2).search(QUERY)
@@ -213,7 +153,7 @@ def test_it_is_not_made_again_for_ever(code: str, kind: Any, server: Server, add
 
 @pytest.mark.parametrize("code", ["INVALID_ARGUMENT", "DEADLINE_EXCEEDED", "INTERNAL"])
 def test_a_call_that_would_fail_again_is_not_made_again(
-    code: str, kind: Any, server: Server, address: str
+    code: str, kind: Any, server: Scripted, address: str
 ) -> None:
     server.failures = [grpc.StatusCode[code]]
     with pytest.raises(ReciperError):
@@ -222,7 +162,7 @@ def test_a_call_that_would_fail_again_is_not_made_again(
 
 
 def test_a_stream_is_opened_again_before_its_first_piece(
-    kind: Any, server: Server, address: str
+    kind: Any, server: Scripted, address: str
 ) -> None:
     server.failures = [grpc.StatusCode.UNAVAILABLE]
     *tokens, _ = kind(address).stream(QUERY)
@@ -231,7 +171,7 @@ def test_a_stream_is_opened_again_before_its_first_piece(
 
 
 def test_a_stream_is_not_opened_again_after_its_first_piece(
-    kind: Any, server: Server, address: str
+    kind: Any, server: Scripted, address: str
 ) -> None:
     server.failures, server.fail_midway = [grpc.StatusCode.UNAVAILABLE], True
     with pytest.raises(Unavailable, match="because of UNAVAILABLE"):
@@ -240,7 +180,7 @@ def test_a_stream_is_not_opened_again_after_its_first_piece(
 
 
 def test_a_server_that_hangs_costs_the_deadline_and_no_more(
-    kind: Any, server: Server, address: str
+    kind: Any, server: Scripted, address: str
 ) -> None:
     server.delay_s = 3.0
     started = time.monotonic()
@@ -249,7 +189,7 @@ def test_a_server_that_hangs_costs_the_deadline_and_no_more(
     assert 1.0 < time.monotonic() - started < 2.0
 
 
-def test_no_attempt_begins_after_the_deadline(kind: Any, server: Server, address: str) -> None:
+def test_no_attempt_begins_after_the_deadline(kind: Any, server: Scripted, address: str) -> None:
     server.failures, server.delay_s = [grpc.StatusCode.UNAVAILABLE] * 9, 0.6
     with pytest.raises((Unavailable, DeadlineExceeded)):
         kind(address, attempts=9).search(Query("q", timeout_ms=1))
@@ -261,7 +201,7 @@ def test_a_server_that_is_not_there_is_named(kind: Any) -> None:
         kind("127.0.0.1:9", attempts=2).search(QUERY)
 
 
-def test_leaving_a_stream_cancels_the_call(server: Server, address: str) -> None:
+def test_leaving_a_stream_cancels_the_call(server: Scripted, address: str) -> None:
     with Client(address) as client:
         stream = client.stream(QUERY)
         assert next(stream) == "Held "

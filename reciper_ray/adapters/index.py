@@ -227,8 +227,8 @@ def _best(
     if len(rows) > depth:
         floor = np.partition(scores, len(rows) - depth)[len(rows) - depth]
         rows, scores = rows[scores >= floor], scores[scores >= floor]
-    order = sorted(range(len(rows)), key=lambda i: (-scores[i], names[rows[i]]))
-    return rows[order[:depth]]
+    order = sorted(zip((-scores).tolist(), [names[int(r)] for r in rows], rows.tolist(), strict=True))
+    return np.array([row for _, _, row in order[:depth]], np.int64)
 
 
 def _on_device(index: faiss.Index, device: str) -> faiss.Index:

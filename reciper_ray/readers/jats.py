@@ -1,8 +1,9 @@
-"""JATS XML (PubMed Central, most journals) to a paper.
+"""JATS XML (PubMed Central, Springer, most journals) to a paper.
 
 Reads title, abstract, body sections with their heading path, lists, tables as rows, captions,
-appendices, and the article's metadata. Left out: references and the citation marks that stand
-raised in the text, acknowledgements, footnotes, biographies, supplementary files.
+footnotes, supplementary notes, back matter, and the article's metadata; one file may hold several
+articles in an envelope. Left out: references, the citation marks that stand raised in the text,
+biographies, the files behind links.
 """
 
 import re
@@ -10,48 +11,69 @@ from collections.abc import Iterator
 
 from lxml import etree
 
-from reciper_ray.readers import mathml, xml
-from reciper_ray.readers.latex import strip_math
+from reciper_ray.errors import UnreadableInput
+from reciper_ray.readers import xml
+from reciper_ray.readers.inline import Inline
 from reciper_ray.readers.metadata import find_licence
-from reciper_ray.readers.script import superscript
 from reciper_ray.readers.source import Block, Format, compose, stem
-from reciper_ray.readers.table import Cell, rows_of_text
-from reciper_ray.text import normalise, squeeze
-from reciper_ray.types import Kind, Paper
+from reciper_ray.readers.table import cals_table, html_table
+from reciper_ray.types import Kind, Paper, Rejection
 
-_BACK_MATTER = {"ack", "bio", "fn-group", "glossary", "notes", "ref-list"}
+_ENVELOPES = {"response", "records", "pmc-articleset", "OAI-PMH"}
 _FILES = {"graphic", "inline-graphic", "inline-supplementary-material", "media"}
-_FILES |= {"supplementary-material", "alt-text", "long-desc", "object-id", "permissions"}
-_LEFT_OUT = _BACK_MATTER | _FILES | {"fn", "label", "sec-meta"}
-_FLOATS = {"fig", "table-wrap", "boxed-text"}
+_FILES |= {"alt-text", "long-desc", "object-id", "permissions"}
+_LEFT_OUT = _FILES | {"bio", "ref-list", "label", "sec-meta"}
+_FLOATS = {"fig", "table-wrap", "boxed-text", "supplementary-material", "fn"}
 _LEAVES = {"p", "disp-formula", "list-item", "def-item", "verse-line", "preformat", "code"}
 _APART = {"p", "list-item", "disp-formula", "break", "td", "th", "def-item", "def", "disp-quote"}
 _SECONDARY_ABSTRACTS = {"graphical", "teaser", "toc", "key-points", "web-summary"}
 _BETWEEN_MARKS = re.compile(r"[\s,;–—−‐-]*")
-_LOOK_BACK = 8
 _HEADING_CHARS = 160
 
 
-def _parse(source: str, data: bytes) -> Iterator[Paper]:
+def _parse(source: str, data: bytes) -> Iterator[Paper | Rejection]:
     root = xml.parse(data)
-    meta = root.find("front/article-meta")
+    articles = [root] if root.tag == "article" else list(root.iter("article"))
+    if not articles:
+        raise UnreadableInput(f"XML with root <{root.tag}> that holds no <article>")
+    if len(articles) == 1:
+        return iter([_paper(stem(source), source, articles[0])])
+    return (
+        _paper_or_rejection(f"{source}#{number}", article)
+        for number, article in enumerate(articles, 1)
+    )
+
+
+def _paper_or_rejection(source: str, article: etree._Element) -> Paper | Rejection:
+    """One of several articles, called by its PMC id, its DOI or its number."""
+    ids = (
+        _first(article, f"front/article-meta/article-id[@pub-id-type='{kind}']")
+        for kind in ("pmcid", "pmc", "doi")
+    )
+    try:
+        return _paper(next(filter(None, ids), stem(source)), source, article)
+    except UnreadableInput as error:
+        return Rejection(source, "read", str(error))
+
+
+def _paper(paper_id: str, source: str, article: etree._Element) -> Paper:
+    meta = article.find("front/article-meta")
     front = meta if meta is not None else etree.Element("article-meta")
-    paper = compose(
-        stem(source),
+    return compose(
+        paper_id,
         source,
         FORMAT.name,
         _title(front),
-        [*_abstract(front), *_body(root)],
+        [*_abstract(front), *_body(article), *_author_notes(front)],
         authors=_authors(front),
         year=_year(front),
         doi=_first(front, "article-id[@pub-id-type='doi']"),
-        journal=_first(root, "front/journal-meta//journal-title"),
+        journal=_first(article, "front/journal-meta//journal-title"),
         licence=_licence(front),
     )
-    return iter([paper])
 
 
-FORMAT = Format("jats", lambda head: xml.root_name(head) == "article", _parse)
+FORMAT = Format("jats", lambda head: xml.root_name(head) in {"article"} | _ENVELOPES, _parse)
 
 
 def _first(element: etree._Element, path: str) -> str:
@@ -95,10 +117,15 @@ def _abstract(front: etree._Element) -> Iterator[Block]:
                 yield Block(block.text, block.heading, Kind.ABSTRACT)
 
 
-def _body(root: etree._Element) -> Iterator[Block]:
-    for part in root:
-        if xml.local(part) in ("body", "back", "floats-group"):
+def _body(article: etree._Element) -> Iterator[Block]:
+    for part in article:
+        if part.tag in ("body", "back", "floats-group"):
             yield from _blocks(part, ())
+
+
+def _author_notes(front: etree._Element) -> Iterator[Block]:
+    for note in front.iterfind("author-notes/fn"):
+        yield from _float(note, ())
 
 
 def _blocks(container: etree._Element, path: tuple[str, ...]) -> Iterator[Block]:
@@ -108,7 +135,7 @@ def _blocks(container: etree._Element, path: tuple[str, ...]) -> Iterator[Block]
         if name in _LEAVES:
             yield Block(_line(child), " > ".join(path))
             for part in child.iter(*_FLOATS):
-                if not any(xml.local(up) in _FLOATS for up in _ancestors(part, child)):
+                if not any(up.tag in _FLOATS for up in _ancestors(part, child)):
                     yield from _float(part, path)
         elif name in _FLOATS:
             yield from _float(child, path)
@@ -116,8 +143,11 @@ def _blocks(container: etree._Element, path: tuple[str, ...]) -> Iterator[Block]
             yield from _blocks(child, _below(path, child))
 
 
+_NAMED = {"ack": "Acknowledgements", "fn-group": "Notes", "glossary": "Glossary"}
+
+
 def _below(path: tuple[str, ...], section: etree._Element) -> tuple[str, ...]:
-    title = _first(section, "title")
+    title = _first(section, "title") or _NAMED.get(section.tag, "")
     return (*path, title) if title else path
 
 
@@ -129,63 +159,25 @@ def _ancestors(element: etree._Element, top: etree._Element) -> Iterator[etree._
 
 
 def _float(element: etree._Element, path: tuple[str, ...]) -> Iterator[Block]:
-    """The blocks of a figure, a table or a box."""
-    if xml.local(element) == "boxed-text":
+    """The blocks of a figure, a table, a box, a supplement's description or a footnote."""
+    name = element.tag
+    if name == "boxed-text":
         yield from _blocks(element, _below(path, element))
+        return
+    if name == "fn":
+        yield Block(" ".join(map(_line, element.iter("p"))), " > ".join(path), Kind.CAPTION)
         return
     label, caption = _first(element, "label").rstrip("."), _first(element, "caption")
     named = f"{label}. {caption}" if label and caption else label or caption
     if caption:
         yield Block(named, " > ".join(path), Kind.CAPTION)
+    under = " > ".join((*path, named[:_HEADING_CHARS]) if named else path)
     for table in element.iter("table"):
-        under = (*path, named[:_HEADING_CHARS]) if named else path
-        yield Block(_table(table), " > ".join(under), Kind.TABLE)
+        groups = table.findall("tgroup")
+        written = [cals_table(group, _line) for group in groups] or [html_table(table, _line)]
+        yield Block("\n".join(written), under, Kind.TABLE)
     for note in element.iterfind("table-wrap-foot"):
         yield Block(" ".join(map(_line, note.iter("p"))), " > ".join(path), Kind.CAPTION)
-
-
-def _table(table: etree._Element) -> str:
-    return rows_of_text(
-        [
-            Cell.of(_line(cell), cell.get("rowspan"), cell.get("colspan"))
-            for cell in row
-            if xml.local(cell) in ("td", "th")
-        ]
-        for row in table.iter("tr")
-    )
-
-
-def _line(element: etree._Element) -> str:
-    """The text of `element` on one line."""
-    return squeeze(normalise(_inline(element, "")))
-
-
-def _inline(element: etree._Element, before: str) -> str:
-    """The text inside `element`, which stands behind `before`."""
-    out = element.text or ""
-    for child in element:
-        out += _written(child, out[-_LOOK_BACK:] or before) + (child.tail or "")
-    return out
-
-
-def _written(child: etree._Element, before: str) -> str:
-    name = xml.local(child)
-    if not name:
-        return xml.entity(child)
-    if name in _FLOATS or name in _LEFT_OUT or _is_citation_mark(child):
-        return ""
-    if name == "sup":
-        return superscript(_inline(child, ""), before)
-    if name == "sub":
-        return "".join(_inline(child, before).split())
-    if name == "math":
-        return mathml.text(child, before)
-    if name == "tex-math":
-        return squeeze(strip_math(child.text or ""))
-    if name == "alternatives":
-        return _one_of(child, before)
-    inner = _inline(child, before)
-    return f" {inner} " if name in _APART else inner
 
 
 def _is_citation_mark(element: etree._Element) -> bool:
@@ -203,10 +195,5 @@ def _is_bibr(element: etree._Element) -> bool:
     return xml.local(element) == "xref" and element.get("ref-type") == "bibr"
 
 
-def _one_of(alternatives: etree._Element, before: str) -> str:
-    """One rendering of a formula given as MathML, TeX and picture."""
-    by_name = {xml.local(child): child for child in reversed(alternatives)}
-    for name in ("math", "tex-math", "textual-form"):
-        if name in by_name:
-            return _written(by_name[name], before)
-    return " ".join(_written(child, before) for child in alternatives)
+_INLINE = Inline(frozenset(_LEFT_OUT | _FLOATS), frozenset(_APART), is_mark=_is_citation_mark)
+_line = _INLINE.line

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from reciper_ray.readers.source import Block
 from reciper_ray.types import Kind
 
-_NUMBERED = re.compile(r"(?P<number>\d{1,2}(?:\.\d{1,2}){0,4})\.?\s*(?=[^\W\d])")
+_NUMBERED = re.compile(r"(?P<number>\d{1,2}(?:\.\d{1,2}){0,4})(?:\.\s*|\s+)(?=[^\W\d])")
 _REFERENCES = re.compile(
     r"(?:\d{1,2}\.?\s*)?(?:References?(?: and notes)?|Bibliography|Literature cited)\W*",
     re.IGNORECASE,
@@ -88,7 +88,7 @@ def _placed(block: Block, path: list[Heading], weak_breaks: bool) -> Block:
         kind = Kind.CAPTION if alone else Kind.TEXT
     elif kind is Kind.TEXT and path and _ABSTRACT.fullmatch(path[-1].text):
         kind = Kind.ABSTRACT if len(block.text) <= _ABSTRACT_CHARS else Kind.TEXT
-    return Block(block.text, " > ".join(headings), kind)
+    return replace(block, heading=" > ".join(headings), kind=kind)
 
 
 def opens_caption(line: str) -> bool:

@@ -96,8 +96,8 @@ def _text(value: Any) -> str:
 
 
 def _titled(elements: list[Heading | Block]) -> tuple[str, list[Heading | Block]]:
-    """The first heading that is no masthead, "" for none, and the elements without headings up
-    to it."""
+    """The first heading that is no masthead, and the elements without headings up to it; the
+    first short block, which then stays, where there is no such heading."""
     for at, element in enumerate(elements):
         if (
             isinstance(element, Heading)
@@ -106,7 +106,9 @@ def _titled(elements: list[Heading | Block]) -> tuple[str, list[Heading | Block]
         ):
             before = [other for other in elements[:at] if isinstance(other, Block)]
             return element.text, before + elements[at + 1 :]
-    return "", elements
+    blocks = (element.text for element in elements if isinstance(element, Block))
+    short = (text for text in blocks if _CONTENT.search(text) and len(text) <= _HEADING_CHARS)
+    return next(short, ""), elements
 
 
 def _plain(text: str) -> str:

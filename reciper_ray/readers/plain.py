@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 
 from reciper_ray.readers import xml
+from reciper_ray.readers.hyphens import join_hyphenated
 from reciper_ray.readers.latex import strip_math
 from reciper_ray.readers.layout import Heading, lay_out
 from reciper_ray.readers.metadata import find_doi, find_licence, find_year
@@ -17,9 +18,6 @@ from reciper_ray.readers.title import split_title
 from reciper_ray.text import normalise, squeeze
 from reciper_ray.types import Paper
 
-_HYPHENATED = re.compile(r"\b([A-Za-z][a-z]+)-\s([a-z]+)\b")
-_WORD = re.compile(r"[a-z]+")
-_AFTER_HANGING_HYPHEN = {"and", "or", "to", "but", "nor", "than", "as", "in", "of"}
 _BREAK = re.compile(r"\n[^\S\n]*\n\s*|(?<=\S)[^\S\n]{3,}(?=\S)")
 _NAMES = (
     r"Abstract|Introduction|Experimental(?: (?:Section|Procedures?|Methods?|Details))?"
@@ -48,7 +46,7 @@ _HEAD, _TAIL = 6000, 3000
 
 
 def _parse(source: str, data: bytes) -> Iterator[Paper]:
-    text = _join_hyphenated(strip_math(normalise(decode(data))))
+    text = join_hyphenated(strip_math(normalise(decode(data))))
     title, body = split_title(text)
     body, floats = _without_references(body if body.strip() else text)
     elements = [element for part in _BREAK.split(body) for element in _elements(squeeze(part))]
@@ -68,24 +66,6 @@ def _parse(source: str, data: bytes) -> Iterator[Paper]:
 
 
 FORMAT = Format("plain", lambda head: not xml.is_document(head), _parse)
-
-
-def _join_hyphenated(text: str) -> str:
-    """`text` with `effi- ciency` as `efficiency`.
-
-    Certain means that the whole word stands elsewhere in the text, or neither part does.
-    """
-    whole = set(_WORD.findall(_HYPHENATED.sub(" ", text).lower()))
-
-    def join(match: re.Match[str]) -> str:
-        left, right = match[1].lower(), match[2]
-        if right in _AFTER_HANGING_HYPHEN:
-            return match[0]
-        if left + right in whole or not (left in whole or right in whole):
-            return match[1] + right
-        return match[0]
-
-    return _HYPHENATED.sub(join, text)
 
 
 def _without_references(body: str) -> tuple[str, str]:

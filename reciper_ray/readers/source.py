@@ -41,11 +41,13 @@ class Format:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A paragraph on its way into a paper. Only the rows of a table hold line breaks."""
+    """A paragraph on its way into a paper, and its page where it has one. Only the rows of a
+    table hold line breaks."""
 
     text: str
     heading: str = ""
     kind: Kind = Kind.TEXT
+    page: int | None = None
 
 
 def stem(source: str) -> str:
@@ -126,7 +128,9 @@ def compose(
         text = block.text.strip()
         if text:
             parts.append(text)
-            paragraphs.append(Paragraph(at, at + len(text), block.heading, block.kind))
+            paragraphs.append(
+                Paragraph(at, at + len(text), block.heading, block.kind, block.page)
+            )
             at += len(text) + 2
     if not parts and not recipes:
         raise UnreadableInput("no text")

@@ -1,7 +1,9 @@
 """Tables as rows of text: cells parted by ` | `, a line each row, the header row first."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+
+from lxml import etree
 
 _MAX_SPAN = 100
 
@@ -50,3 +52,31 @@ def rows_of_text(rows: Iterable[list[Cell]]) -> str:
         if any(line):
             lines.append(" | ".join(line).rstrip(" |"))
     return "\n".join(lines)
+
+
+def html_table(table: etree._Element, line: Callable[[etree._Element], str]) -> str:
+    """The rows of an HTML table; `line` writes a cell's text."""
+    return rows_of_text(
+        [
+            Cell.of(line(cell), cell.get("rowspan"), cell.get("colspan"))
+            for cell in row
+            if cell.tag in ("td", "th")
+        ]
+        for row in table.iter("tr")
+    )
+
+
+def cals_table(tgroup: etree._Element, line: Callable[[etree._Element], str]) -> str:
+    """The rows of a CALS table group (Elsevier, patents); `line` writes a cell's text."""
+    columns = {spec.get("colname"): at for at, spec in enumerate(tgroup.iterfind("colspec"))}
+
+    def cell(entry: etree._Element) -> Cell:
+        first, last = columns.get(entry.get("namest")), columns.get(entry.get("nameend"))
+        width = last - first + 1 if first is not None and last is not None else 1
+        more = entry.get("morerows", "0")
+        height = int(more) + 1 if more.isascii() and more.isdigit() else 1
+        return Cell(line(entry), min(height, _MAX_SPAN), min(max(width, 1), _MAX_SPAN))
+
+    return rows_of_text(
+        [cell(entry) for entry in row.iterfind("entry")] for row in tgroup.iter("row")
+    )

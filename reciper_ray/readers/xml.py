@@ -11,6 +11,7 @@ import re
 from lxml import etree
 
 from reciper_ray.errors import UnreadableInput
+from reciper_ray.text import normalise, squeeze
 
 _DECLARED = re.compile(r"\s*<(?:\?xml\s|!DOCTYPE\s)", re.IGNORECASE)
 _PROLOG = re.compile(
@@ -20,7 +21,7 @@ _ROOT = re.compile(r"<([A-Za-z_][\w.:-]*)")
 
 
 def parse(data: bytes) -> etree._Element:
-    """The root element of the XML document `data`.
+    """The root element of the XML document `data`, all names without their namespace.
 
     Raises `UnreadableInput` with line and column when it is not well-formed or over the bounds.
     """
@@ -36,11 +37,16 @@ def parse(data: bytes) -> etree._Element:
         remove_pis=True,
     )
     try:
-        return etree.fromstring(data, parser)
+        root = etree.fromstring(data, parser)
     except etree.XMLSyntaxError as error:
         line, column = error.position
         reason = error.msg.removesuffix(f", line {line}, column {column}")
         raise UnreadableInput(f"broken XML at line {line}, column {column}: {reason}") from error
+    for element in root.iter(etree.Element):
+        name = str(element.tag)
+        if name[0] == "{":
+            element.tag = name.rpartition("}")[2]
+    return root
 
 
 def root_name(head: str) -> str:
@@ -57,9 +63,18 @@ def is_document(head: str) -> bool:
     return _DECLARED.match(head) is not None
 
 
+def first(element: etree._Element, path: str) -> str:
+    """The bare text of the first element at `path` that has any, "" for none."""
+    for found in element.iterfind(path):
+        text = squeeze(normalise("".join(found.itertext(etree.Element))))
+        if text:
+            return text
+    return ""
+
+
 def local(element: etree._Element) -> str:
-    """The element's name without namespace, "" for an entity reference."""
-    return etree.QName(element).localname if isinstance(element.tag, str) else ""
+    """The element's name, "" for an entity reference."""
+    return element.tag if isinstance(element.tag, str) else ""
 
 
 def entity(element: etree._Element) -> str:

@@ -17,13 +17,14 @@ from reciper_ray.text import sentences
 from reciper_ray.types import Paper, Recipe, Span, Step
 
 VERSION = 1
-_LEAST_SCORE = -1.2
-_NEIGHBOURHOOD = 3
+
+_LEAST_SCORE = -1.2  # see `cues`; a lower one trades precision for recall
+_NEIGHBOURHOOD = 3  # sentences on either side
 _MOST_SENTENCES = 16
-_BEGINNING = 1800
 _LONGEST = 2000  # characters; a longer sentence is a table or a list
-_DIRECTLY = 2
-_CLOSE = 25
+_BEGINNING = 1800  # characters that stand in for a missing abstract
+_DIRECTLY = 2  # characters between a condition and the operation right behind it
+_CLOSE = 25  # characters between two operations named together
 _BREAK = re.compile(r"[.;:]")
 _OBJECT_REACH = 70
 _OBJECT = re.compile(
@@ -64,7 +65,7 @@ class ExtractiveExtractor:
         if not chosen:
             return ()
         steps = [step for candidate in chosen for step in _steps(candidate)]
-        near = sorted({i + d for c in chosen for i in (c.index,) for d in (-2, -1, 0, 1)})
+        near = sorted({c.index + away for c in chosen for away in (-2, -1, 0, 1)})
         procedure = [_text(paper, spans[i]) for i in near if 0 <= i < len(spans)]
         beginning = paper.abstract or paper.text[:_BEGINNING]
         material = substances.material(paper.title, beginning, " ".join(procedure), paper.text)

@@ -79,8 +79,6 @@ _MODIFIERS = frozenset(
 )
 _PREFIXES = ("pre", "re", "co", "post", "hot", "cold", "ball", "spin", "dip", "over", "self", "de")
 _WORD = re.compile(r"[A-Za-z]+")
-
-
 _SPELT_WITH_S = re.compile(r"([iy])s(e|ed|ing|ation)$")
 
 

@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Iterable
 
 from reciper_ray import formula
-from reciper_ray.formula import Formula
 
 _CATIONS = (
     "lithium|sodium|potassium|rubidium|cesium|caesium|beryllium|magnesium|calcium|strontium|barium"
@@ -101,18 +100,21 @@ def material(title: str, beginning: str, procedure: str, text: str) -> str:
     """
     worth: Counter[str] = Counter()
     spelling: dict[str, str] = {}
-    places = ((title, 20, 2), (beginning, 5, 3), (procedure, 2, 3), (text, 1, 6))
-    early = 0
-    for place, weight, most in places:
+    # Where, what a mention is worth there, how many mentions count, and which phrase of the title
+    # stands in if no material has been named so far.
+    places = (
+        (title, 20, 2, _BY_NAME),
+        (beginning, 5, 3, _PHRASE),
+        (procedure, 2, 3, None),
+        (text, 1, 6, None),
+    )
+    for place, weight, most, stand_in in places:
         for name, (written, elements, count) in _named(place).items():
             spelling.setdefault(name, written)
             worth[name] += weight * min(count, most) * min(elements - 1, 3)
-        early = early or (len(worth) if place is beginning else 0)
-        if place is title and not worth and (phrase := _BY_NAME.search(title)):
+        phrase = stand_in.search(title) if stand_in and not worth else None
+        if phrase:
             return phrase[0].strip()
-    phrase = _PHRASE.search(title)
-    if phrase and not early:
-        return phrase[0].strip()
     return spelling[min(worth, key=lambda name: (-worth[name], name))] if worth else ""
 
 
@@ -165,7 +167,7 @@ def _chemicals(sentence: str) -> Iterable[tuple[int, int, str, str]]:
     found: list[tuple[int, int, str, str]] = [
         (span.start, span.end, f.canonical, sentence[span.start : span.end])
         for span, f in formula.find(sentence)
-        if _is_reagent(f)
+        if not f.charge and f.canonical not in _COMMON
     ]
     found += [(*match.span(), match[0].lower(), match[0]) for match in _NAME.finditer(sentence)]
     for match in _ELEMENTS.finditer(sentence):
@@ -177,7 +179,3 @@ def _chemicals(sentence: str) -> Iterable[tuple[int, int, str, str]]:
         if item[0] >= end:
             end = item[1]
             yield item
-
-
-def _is_reagent(found: Formula) -> bool:
-    return not found.charge and found.canonical not in _COMMON

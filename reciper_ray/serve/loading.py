@@ -54,10 +54,10 @@ def load_parts(snapshot: Snapshot, config: Config, handles: Handles, executor: E
 
 
 def _local_embedder(snapshot: Snapshot, config: Config, executor: Executor) -> Embedder:
-    from reciper_ray.adapters.encoder import Encoder
+    from reciper_ray.adapters.encoder import query_encoder
     from reciper_ray.local import LocalEmbedder
 
-    encoder = Encoder(config.encoder)
+    encoder = query_encoder(config.encoder)
     snapshot.require_encoder(encoder.fingerprint)
     return LocalEmbedder(encoder, executor, config.serve.embedder.max_batch)
 

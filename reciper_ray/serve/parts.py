@@ -30,9 +30,9 @@ class Embedder:
 
     def __init__(self, uri: str, snapshot_id: str, config: Config) -> None:
         """Raises `CorruptSnapshot` if the snapshot was indexed by another encoder."""
-        from reciper_ray.adapters.encoder import Encoder
+        from reciper_ray.adapters.encoder import query_encoder
 
-        self._encoder = Encoder(config.encoder)
+        self._encoder = query_encoder(config.encoder)
         Snapshot.open(uri, snapshot_id).require_encoder(self._encoder.fingerprint)
         self._executor = ThreadPoolExecutor(1)
 

@@ -8,6 +8,8 @@ import psutil
 
 from reciper_ray.errors import Unavailable
 
+MAX_COMMAND = 200
+
 
 def require_free(port: int, purpose: str) -> None:
     """Raise `Unavailable` naming the port, what it is wanted for, and who listens there."""
@@ -38,5 +40,5 @@ def _holder(port: int) -> str:
             if connection.laddr and connection.laddr.port == port and connection.pid:
                 process = psutil.Process(connection.pid)
                 command = " ".join(process.cmdline()) or process.name()
-                return f"process {process.pid}: {command.strip()[:200]}"
+                return f"process {process.pid}: {' '.join(command.split())[:MAX_COMMAND]}"
     return "a process that this user may not see"

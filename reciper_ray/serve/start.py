@@ -115,11 +115,18 @@ def _start(snapshot: Snapshot, config: Config, own: bool) -> None:
     logging.getLogger("ray.serve").setLevel(logging.WARNING)
     if own and (gpus := ray.cluster_resources().get("GPU", 0)) < wanted["GPU"]:
         raise ConfigError(f"the configuration asks for {wanted['GPU']:g} GPUs; Ray sees {gpus:g}")
-    serve.start(
-        http_options={"host": config.serve.http_host, "port": config.serve.http_port},
-        grpc_options={"port": config.serve.grpc_port, "grpc_servicer_functions": list(SERVICERS)},
-        logging_config={"enable_access_log": False},
-    )
+    try:
+        serve.start(
+            http_options={"host": config.serve.http_host, "port": config.serve.http_port},
+            grpc_options={
+                "port": config.serve.grpc_port,
+                "grpc_servicer_functions": list(SERVICERS),
+            },
+            logging_config={"enable_access_log": False},
+        )
+    except (RuntimeError, ray.exceptions.RayError) as error:
+        reason = str(error).strip().splitlines()[-1]
+        raise Unavailable(f"Ray Serve did not start: {reason}") from error
 
 
 def _deploy(uri: str, config: Config) -> None:

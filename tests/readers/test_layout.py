@@ -11,6 +11,7 @@ def test_a_section_number_tells_the_depth() -> None:
     assert depth(Heading("2.1. Melting", 1)) == 2
     assert depth(Heading("2.1.3 Melting", 1)) == 3
     assert depth(Heading("2024 Melting", 3)) == 3
+    assert depth(Heading("3D printing", 3)) == 3
     assert depth(Heading("Melting", 3)) == 3
 
 

@@ -70,6 +70,11 @@ def test_a_masthead_is_no_title(masthead: str) -> None:
     assert {p.heading for p in paper.paragraphs} == {""}
 
 
+def test_without_a_heading_the_first_short_paragraph_lends_the_title() -> None:
+    paper = paper_of("![a.png](a.png)\n\nOn the growth of it\n\nIt grows.\n\n# Abstract\n")
+    assert (paper.title, paper.text) == ("On the growth of it", "On the growth of it\n\nIt grows.")
+
+
 def test_front_matter_gives_metadata() -> None:
     paper = paper_of(
         "---\ntitle: On it\nauthors: [A. One, {name: B. Two}]\ndoi: 10.1234/x\ndate: 2021-03-01\n"

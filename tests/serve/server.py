@@ -1,8 +1,8 @@
 """`reciper serve` in a process of its own, and snapshots dealt anew to any number of shards."""
 
+import contextlib
 import os
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -20,7 +20,9 @@ from reciper_ray.adapters.storage import Store
 from reciper_ray.build.publish import describe, publish
 from reciper_ray.build.shards import write_shard
 from reciper_ray.build.work import write_part
+from reciper_ray.errors import Unavailable
 from reciper_ray.manifest import Manifest, shard_of
+from reciper_ray.serve.ports import require_free
 from reciper_ray.snapshot import Snapshot, current_id
 from reciper_ray.types import View
 
@@ -91,12 +93,15 @@ class Server:
 
 
 def free_ports(number: int) -> list[int]:
-    """Ports of this machine that nobody has now."""
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(number)]
-    ports = [s.getsockname()[1] for s in sockets]
-    for s in sockets:
-        s.close()
-    return ports
+    """Ports that nobody has now, and that no one is given who does not ask for them by number."""
+    free: list[int] = []
+    port = 20_000 + os.getpid() * 10 % 9_000
+    while len(free) < number:
+        with contextlib.suppress(Unavailable):
+            require_free(port, "a test")
+            free.append(port)
+        port += 1
+    return free
 
 
 def reshard(source: Path, folder: Path, shards: int) -> Manifest:

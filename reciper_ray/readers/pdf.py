@@ -1,0 +1,420 @@
+"""PDF with a text layer to a paper.
+
+Lines become paragraphs in reading order (columns one after the other), each with its page; raised
+and lowered script, hyphenated words and the gaps of table rows are written out. Running heads,
+page numbers and line numbers go. Left out: pictures, text inside drawings, references. A PDF
+without a text layer is refused, as is an encrypted one.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from statistics import median
+
+from reciper_ray.errors import UnreadableInput
+from reciper_ray.readers import glyphs
+from reciper_ray.readers.glyphs import HYPHEN, Line, Page
+from reciper_ray.readers.hyphens import join_hyphenated
+from reciper_ray.readers.latex import strip_math
+from reciper_ray.readers.layout import Heading, lay_out, opens_caption
+from reciper_ray.readers.metadata import find_doi, find_licence, find_year
+from reciper_ray.readers.source import Block, Format, compose, stem
+from reciper_ray.text import normalise, squeeze
+from reciper_ray.types import Kind, Paper
+
+_MARGIN = 0.12
+_REPEATS = 3
+_MIN_CHARS_A_PAGE = 25
+_HEADING_CHARS = 200
+_CELL_CHARS = 70
+_NUMBERED = re.compile(r"(?:\d{1,2}\.){1,5}\s+[A-Z]|\d{1,2}(?:\.\d{1,2}){1,4}\.?\s+[A-Z]")
+_NAMED = re.compile(
+    r"(?:abstract|introduction|experimental(?: section| details)?|methods?|results(?: and"
+    r" discussion)?|discussion|conclusions?|references|bibliography|acknowledge?ments?"
+    r"|materials and methods)\W*",
+    re.IGNORECASE,
+)
+# Author lists, references, addresses and mastheads, which may be bold or large too.
+_NO_HEADING = re.compile(r",.*,|\d{4}|@|https?:|^(?:OPEN|ARTICLES?|LETTERS?|Articles?|Reviews?)$")
+_WORDS = re.compile(r"[^\W\d]{3}")
+_ENDED = re.compile(r"[.!?:][\"”’)\]]*(?:\^\{[^}]*\})?$")
+_DIGITS = re.compile(r"\d+")
+_SCRIPT = re.compile(r"[_^]\{([^}]*)\}")
+_ABSTRACT = re.compile(r"abstract\s*[:.—–-]\s*", re.IGNORECASE)
+_MARK = re.compile(r"(?<=[^\d\s]) \^\{\d[\d,]*\}(?=[^\W\d])")
+_PARTED = "\n\f\n"
+_TITLE_CHARS = 15
+_HEAD, _TAIL = 6000, 3000
+_HANGING = re.compile(r"-\n(?=(?:and|or|to|but|nor)\b)")
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Lines that belong together; `kind` None for a heading, `caption` of a table's rows."""
+
+    lines: Sequence[Line]
+    kind: Kind | None
+    caption: str = ""
+
+
+def _parse(source: str, data: bytes) -> Iterator[Paper]:
+    document = glyphs.open_pdf(data)
+    try:
+        metadata = document.get_metadata_dict()
+        pages = list(glyphs.pages(document))
+    finally:
+        document.close()
+    found = sum(len(line.text) for page in pages for line in (*page.lines, *page.drawn))
+    if not found:
+        raise UnreadableInput(f"no text layer in this PDF of {len(pages)} pages")
+    if found < _MIN_CHARS_A_PAGE * len(pages):
+        raise UnreadableInput(
+            f"no text layer worth the name: {found} characters in {len(pages)} pages"
+        )
+    pages = _without_drawings(pages)
+    lines = [line for page in _without_margins(pages) for line in _in_columns(page)]
+    size = _body_size(lines)
+    title, parts = _titled(list(_parts(lines, size)), size)
+    blocks = lay_out(_elements(parts))
+    whole = " ".join(block.text for block in blocks)
+    head = squeeze(" ".join(line.text for line in pages[0].lines))[:_HEAD]
+    paper = compose(
+        stem(source),
+        source,
+        FORMAT.name,
+        title or squeeze(normalise(metadata.get("Title", ""))),
+        blocks,
+        year=find_year(f"{head} {whole}"),
+        doi=find_doi(head) or find_doi(metadata.get("Subject", "")),
+        licence=find_licence(f"{head} {whole[:_HEAD]} {whole[-_TAIL:]}"),
+    )
+    return iter([paper])
+
+
+FORMAT = Format("pdf", lambda head: head.lstrip("\0\r\n\t ").startswith("%PDF-"), _parse)
+
+
+def _without_drawings(pages: Sequence[Page]) -> list[Page]:
+    """The pages without the text in drawings, unless most of the text stands in such."""
+    own = sum(len(line.text) for page in pages for line in page.lines)
+    drawn = sum(len(line.text) for page in pages for line in page.drawn)
+    return [
+        page if page.lines and own >= drawn else replace(page, lines=[*page.lines, *page.drawn])
+        for page in pages
+    ]
+
+
+def _without_margins(pages: Sequence[Page]) -> list[Page]:
+    """The pages without what stands in the margins of many of them, and without line numbers."""
+    counts = Counter(
+        text
+        for page in pages
+        for text in {_bare(line) for line in page.lines if _in_margin(line, page)}
+    )
+    often = max(_REPEATS, len(pages) // 3) if len(pages) > _REPEATS else _REPEATS
+    running = {text for text, count in counts.items() if count >= min(often, len(pages)) > 1}
+
+    def stays(line: Line, page: Page) -> bool:
+        if not _in_margin(line, page):
+            return True
+        bare = _bare(line)
+        return bare not in running and "doi" not in bare and not re.fullmatch(r"\W*#\W*", bare)
+
+    return [
+        replace(page, lines=_unnumbered([line for line in page.lines if stays(line, page)]))
+        for page in pages
+    ]
+
+
+def _bare(line: Line) -> str:
+    """What is the same of a running head on every page."""
+    return _DIGITS.sub("#", squeeze(line.text).casefold())
+
+
+def _in_margin(line: Line, page: Page) -> bool:
+    return not _MARGIN * page.height < line.y < (1 - _MARGIN) * page.height
+
+
+def _unnumbered(lines: list[Line]) -> list[Line]:
+    """`lines` without the numbers of a manuscript's lines, alone or at the start of a line."""
+    numbers = [re.match(r"(\d{1,4})(?:\s+|$)", line.text) for line in lines]
+    values = [int(number[1]) for number in numbers if number]
+    rising = sum(after == before + 1 for before, after in pairwise(values))
+    if rising < 8 or rising < 0.6 * len(values):
+        return lines
+    left = min(line.left for line in lines)
+    kept = []
+    for line, number in zip(lines, numbers, strict=True):
+        if number and line.left < left + 3 * line.size:
+            rest = line.text[number.end() :]
+            if rest:
+                kept.append(replace(line, text=rest))
+        else:
+            kept.append(line)
+    return kept
+
+
+def _in_columns(page: Page) -> list[Line]:
+    """The page's lines in reading order.
+
+    That is the file's order, which publishers' PDFs keep, unless it jumps to and fro across a
+    gutter: then the left column goes before the right one between two lines that span both.
+    """
+    if not page.lines:
+        return []
+    gutter = _gutter(page)
+    if gutter is None:
+        return page.lines
+    lines = [part for line in page.lines for part in _cut(line, gutter)]
+    sides = [_side(line, gutter) for line in lines]
+    jumps = sum(a * b < 0 for a, b in pairwise(sides))
+    if jumps < 6 or jumps < 0.3 * len(lines):
+        return page.lines
+    ordered: list[Line] = []
+    columns: tuple[list[Line], list[Line]] = ([], [])
+    for line in sorted(lines, key=lambda line: (-round(line.y), line.left)):
+        side = _side(line, gutter)
+        if side == 0:
+            ordered += columns[0] + columns[1] + [line]
+            columns = ([], [])
+        else:
+            columns[side > 0].append(line)
+    return ordered + columns[0] + columns[1]
+
+
+def _gutter(page: Page) -> float | None:
+    """The middle of the white strip that parts two columns, if there is one."""
+    centre = page.width / 2
+    left = [end for line in page.lines for end in _ends_left_of(line, centre)]
+    right = [line.left for line in page.lines if line.left > centre - 12]
+    cut = [line for line in page.lines if line.gaps and line.left < centre < line.right]
+    if len(left) < 5 or len(right) + len(cut) < 5:
+        return None
+    crossing = sum(
+        line.left < centre - 12 and line.right > centre + 12 and not line.gaps
+        for line in page.lines
+    )
+    return centre if crossing < 0.35 * len(page.lines) else None
+
+
+def _ends_left_of(line: Line, centre: float) -> list[float]:
+    return [line.right] if line.right < centre + 12 or line.gaps else []
+
+
+def _cut(line: Line, gutter: float) -> list[Line]:
+    """A line that PDFium read across the gutter as its two halves."""
+    if not line.gaps or not line.left < gutter < line.right:
+        return [line]
+    share = (gutter - line.left) / (line.right - line.left)
+    at = min(line.gaps, key=lambda gap: abs(gap / len(line.text) - share))
+    if abs(at / len(line.text) - share) > 0.2:
+        return [line]
+    first, second = line.text[:at].rstrip(), line.text[at:].lstrip()
+    return [
+        replace(line, text=first, right=gutter - 1, gaps=()),
+        replace(line, text=second, left=gutter + 1, gaps=()),
+    ]
+
+
+def _side(line: Line, gutter: float) -> int:
+    if line.right <= gutter + 12 and line.left < gutter - 12:
+        return -1
+    return 1 if line.left >= gutter - 12 else 0
+
+
+def _body_size(lines: Sequence[Line]) -> float:
+    """The font size of most of the text."""
+    counts: Counter[float] = Counter()
+    for line in lines:
+        counts[line.size] += len(line.text)
+    return max(counts, key=lambda size: (counts[size], size))
+
+
+
+def _parts(lines: Sequence[Line], size: float) -> Iterator[_Part]:
+    """The parts of the paper in order. What follows a table's caption and is no prose is its
+    rows."""
+    leading = _leading(lines)
+    caption = ""
+    rows: list[Line] = []
+    for held in _paragraphs(lines, leading):
+        if caption and _is_tabular(held) and (not rows or held[0].page == rows[0].page):
+            rows += held
+            continue
+        if rows:
+            yield _Part(rows, Kind.TABLE, caption)
+        caption, rows = "", []
+        text = squeeze(" ".join(line.text for line in held))
+        if text.lower().startswith("table") and opens_caption(text):
+            caption = text
+        several = len(held) > 1 and all(line.gaps for line in held)
+        kind = Kind.TABLE if several else None if _is_heading(held, size) else Kind.TEXT
+        yield _Part(held, kind)
+    if rows:
+        yield _Part(rows, Kind.TABLE, caption)
+
+
+def _paragraphs(lines: Sequence[Line], leading: float) -> Iterator[list[Line]]:
+    held: list[Line] = []
+    for line in lines:
+        if held and _breaks(held, line, leading):
+            yield held
+            held = []
+        held.append(line)
+    if held:
+        yield held
+
+
+def _is_tabular(lines: Sequence[Line]) -> bool:
+    """Whether the lines are cells or rows: gaps, or too short for a sentence."""
+    return all(
+        line.gaps or (len(line.text) < _CELL_CHARS and not line.text.endswith("."))
+        for line in lines
+    ) and not (_NAMED.fullmatch(lines[0].text) or _NUMBERED.match(lines[0].text))
+
+
+def _leading(lines: Sequence[Line]) -> float:
+    """The usual distance of lines, in font sizes."""
+    steps = [
+        (before.y - after.y) / after.size
+        for before, after in pairwise(lines)
+        if before.size == after.size and 0.5 * after.size < before.y - after.y < 3 * after.size
+    ]
+    return median(steps) if steps else 1.2
+
+
+def _breaks(held: list[Line], line: Line, leading: float) -> bool:
+    """Whether `line` begins a paragraph behind the lines `held`."""
+    last = held[-1]
+    if last.text.endswith(HYPHEN):
+        return False
+    if abs(line.size - last.size) > 0.06 * last.size:
+        return True
+    ended = _ENDED.search(last.text) is not None
+    if ended and opens_caption(line.text):
+        return True
+    if _NAMED.fullmatch(line.text) or _NAMED.fullmatch(last.text):
+        return True
+    if (line.bold != last.bold) and (_short_bold(line) or all(map(_short_bold, held))):
+        return True
+    step = (last.y - line.y) / line.size
+    if not 0 <= step < 1.45 * leading:
+        return True
+    if line.gaps and last.gaps:
+        return False
+    if step < 0.3:
+        return False
+    right = max(other.right for other in (*held, line))
+    left = min(other.left for other in held[-3:])
+    if ended and last.right < right - 2 * last.size:
+        return True
+    if len(held) == 1 and _NUMBERED.match(last.text) and last.right < line.right - 4 * line.size:
+        return not ended
+    if _NUMBERED.match(line.text) and len(line.text) < _HEADING_CHARS // 2:
+        return ended or last.right < right - 4 * last.size or line.bold
+    return ended and 0.7 * line.size < line.left - left < 6 * line.size
+
+
+def _short_bold(line: Line) -> bool:
+    return line.bold and len(line.text) < _HEADING_CHARS // 2
+
+
+def _is_heading(lines: list[Line], size: float) -> bool:
+    text = " ".join(line.text for line in lines)
+    if _NAMED.fullmatch(text):
+        return True
+    if (
+        len(lines) > 4
+        or len(text) > _HEADING_CHARS
+        or text.endswith((".", ",", ";"))
+        or opens_caption(text)
+        or any(line.gaps for line in lines)
+        or _NO_HEADING.search(text)
+        or not _WORDS.search(text)
+    ):
+        return False
+    if lines[0].size > 1.12 * size or all(line.bold for line in lines):
+        return True
+    return _NUMBERED.match(text) is not None and len(lines) <= 2
+
+
+def _titled(parts: list[_Part], size: float) -> tuple[str, list[_Part]]:
+    """The text in the largest letters of the first page, and the rest."""
+    likely = [
+        at
+        for at, part in enumerate(parts)
+        if part.lines[0].page == parts[0].lines[0].page
+        and part.lines[0].size > 1.12 * size
+        and len(_written(part)) >= _TITLE_CHARS
+    ]
+    if not likely:
+        return "", parts
+    at = max(likely, key=lambda at: (parts[at].lines[0].size, -at))
+    title = _broken(join_hyphenated(_plain(parts[at])))
+    return squeeze(title), parts[:at] + parts[at + 1 :]
+
+
+def _plain(part: _Part) -> str:
+    return normalise(strip_math(_MARK.sub(" ", _written(part))))
+
+
+def _written(part: _Part) -> str:
+    """The lines as one text: rows stay lines, a hyphen that ends a line keeps its break."""
+    if part.kind is Kind.TABLE:
+        return "\n".join(_rows(part.lines))
+    out = ""
+    for line in part.lines:
+        text = line.text.strip()
+        if out.endswith((HYPHEN, "-")):
+            out = f"{out[:-1]}-\n{text}"
+        else:
+            out = f"{out} {text}" if out else text
+    return out.replace(HYPHEN, "-")
+
+
+def _rows(lines: Sequence[Line]) -> Iterator[str]:
+    """The rows of a table with their cells parted, from the top."""
+    row: list[Line] = []
+    for line in sorted(lines, key=lambda line: (-line.y, line.left)):
+        if row and row[0].y - line.y > 0.4 * line.size:
+            yield _row(row)
+            row = []
+        row.append(line)
+    yield _row(row)
+
+
+def _row(lines: Sequence[Line]) -> str:
+    cells: list[str] = []
+    for line in sorted(lines, key=lambda line: line.left):
+        cuts = [0, *line.gaps, len(line.text)]
+        cells += [line.text[a:b].strip(f" {HYPHEN}") for a, b in pairwise(cuts)]
+    return " | ".join(filter(None, cells))
+
+
+def _elements(parts: Sequence[_Part]) -> list[Heading | Block]:
+    """Headings and blocks, words joined that the end of a line parted: what is one word is told
+    by the whole paper."""
+    whole = join_hyphenated(_PARTED.join(map(_plain, parts)))
+    elements: list[Heading | Block] = []
+    for text, part in zip(whole.split(_PARTED), parts, strict=True):
+        page = part.lines[0].page
+        if part.kind is Kind.TABLE:
+            caption = squeeze(normalise(strip_math(part.caption)))[:_HEADING_CHARS]
+            elements.append(Block(text, caption, Kind.TABLE, page))
+            continue
+        line = squeeze(_broken(text))
+        label = _ABSTRACT.match(line)
+        if part.kind is None:
+            elements.append(Heading(line, 1))
+        elif label:
+            elements.append(Block(line[label.end() :], "Abstract", Kind.ABSTRACT, page))
+        else:
+            elements.append(Block(line, "", Kind.TEXT, page))
+    return elements
+
+
+def _broken(text: str) -> str:
+    """`text` without the breaks behind hyphens that stay."""
+    return _HANGING.sub("- ", text).replace("-\n", "-")
