@@ -80,6 +80,7 @@ class Paper:
     journal: str = ""
     licence: str = ""
     recipes: tuple[str, ...] = ()
+    arxiv_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)

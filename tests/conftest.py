@@ -1,6 +1,8 @@
 """What tests share: the large corpus, the bundled sample, and one snapshot built from it."""
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -29,3 +31,17 @@ def shared() -> Path:
             pytest.fail(missing)
         pytest.skip(missing)
     return folder
+
+
+@pytest.fixture(scope="session")
+def snapshot(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The store that `reciper build` makes of the sample papers."""
+    store = tmp_path_factory.mktemp("sample") / "store"
+    command = "from reciper_ray.cli import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", command, "build", sample / "papers", "--out", store],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    return store

@@ -1,12 +1,14 @@
 """The manifests against KubeRay's own schemas, made strict: an unknown key is an error."""
 
 import copy
+import zipfile
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
 import yaml
+from ray._private.runtime_env.packaging import create_package
 from ray.serve.schema import ServeDeploySchema
 
 from reciper_ray import config
@@ -135,3 +137,12 @@ def test_a_pod_may_read_the_store_that_the_job_writes() -> None:
         for group in (cluster["headGroupSpec"], *cluster["workerGroupSpecs"]):
             (volume,) = group["template"]["spec"]["volumes"]
             assert volume["persistentVolumeClaim"]["claimName"] == claim
+
+
+def test_a_submitted_job_carries_the_package_and_neither_tests_nor_history(tmp_path: Path) -> None:
+    package = tmp_path / "package.zip"
+    create_package(str(ROOT), package, include_gitignore=True, logger=None)
+    with zipfile.ZipFile(package) as archive:
+        carried = {name.partition("/")[0] for name in archive.namelist()}
+    assert {"reciper_ray", "jobs", "pyproject.toml"} <= carried
+    assert not carried & {".git", ".venv", ".demo", "tests"}

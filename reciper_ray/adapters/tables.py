@@ -26,7 +26,9 @@ from reciper_ray.types import (
 Row = Mapping[str, Any]
 
 _SPAN = pa.struct([("start", pa.uint32()), ("end", pa.uint32())])
-_PARAGRAPH = pa.struct([*_SPAN, ("heading", pa.string()), ("kind", pa.string())])
+_PARAGRAPH = pa.struct(
+    [*_SPAN, ("heading", pa.string()), ("kind", pa.string()), ("page", pa.int32())]
+)
 _STEP = pa.struct(
     [
         ("operation", pa.string()),
@@ -75,6 +77,7 @@ PAPERS = pa.schema(
         ("authors", pa.list_(pa.string())),
         ("year", pa.int32()),
         ("doi", pa.string()),
+        ("arxiv_id", pa.string()),
         ("journal", pa.string()),
         ("licence", pa.string()),
         ("source_recipes", pa.list_(pa.string())),

@@ -8,6 +8,7 @@ edge of the page.
 
 import ctypes
 import math
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -83,6 +84,16 @@ def pages(document: pdfium.PdfDocument) -> Iterator[Page]:
         page.close()
 
 
+def text_of(document: pdfium.PdfDocument, index: int) -> str:
+    """All text of a page, what is turned or drawn included, "" for none."""
+    try:
+        page = document[index]
+        text: str = page.get_textpage().get_text_range()
+    except pdfium.PdfiumError:
+        return ""
+    return text
+
+
 def _top_level(page: pdfium.PdfPage) -> frozenset[int]:
     """Addresses of the objects that stand on the page itself, not inside a drawing."""
     count = raw.FPDFPage_CountObjects(page)
@@ -95,13 +106,16 @@ class _Glyph:
     character: str
     x: float
     y: float
-    right: float
     size: float
     index: int
 
+    @property
+    def visible(self) -> bool:
+        return self.size > 0 and not self.character.isspace()
+
 
 def _lines(text: pdfium.PdfTextPage, page: int, glyphs: list[_Glyph]) -> list[Line]:
-    lines = (_line(text, page, fragments) for fragments in _same_line(_fragments(glyphs)))
+    lines = (_line(text, page, run) for run in _same_line(text, _fragments(glyphs)))
     return [line for line in lines if line.text]
 
 
@@ -112,16 +126,15 @@ def _glyphs(
     here: list[_Glyph] = []
     drawn: list[_Glyph] = []
     x, y = ctypes.c_double(), ctypes.c_double()
-    left, right, bottom, top = (ctypes.c_double() for _ in range(4))
     matrix = raw.FS_MATRIX()
-    scale, turned, inside = 1.0, False, False
+    points, turned, inside = 0.0, False, False
     last_object, last_size = 0, 0.0
     for index in range(min(text.count_chars(), _MAX_CHARS)):
         character = chr(raw.FPDFText_GetUnicode(text, index))
         if character in "\r\n" or raw.FPDFText_IsGenerated(text, index) == 1:
             for part in (here, drawn):
                 if part and character != "\r":
-                    part.append(_Glyph(character, 0.0, 0.0, 0.0, 0.0, index))
+                    part.append(_Glyph(character, 0.0, 0.0, 0.0, index))
             continue
         raw.FPDFText_GetCharOrigin(text, index, x, y)
         size = raw.FPDFText_GetFontSize(text, index)
@@ -130,13 +143,11 @@ def _glyphs(
         if where != last_object or size != last_size:
             last_object, last_size, inside = where, size, where not in own
             raw.FPDFText_GetMatrix(text, index, matrix)
-            scale = math.hypot(matrix.c, matrix.d) or 1.0
+            points = round(size * (math.hypot(matrix.c, matrix.d) or 1.0), 1)
             turned = abs(matrix.b) > abs(matrix.a)
         if turned or not (0 <= x.value <= width and 0 <= y.value <= height):
             continue
-        raw.FPDFText_GetCharBox(text, index, left, right, bottom, top)
-        glyph = _Glyph(character, x.value, y.value, right.value, size * scale, index)
-        (drawn if inside else here).append(glyph)
+        (drawn if inside else here).append(_Glyph(character, x.value, y.value, points, index))
     return here, drawn
 
 
@@ -157,14 +168,16 @@ def _fragments(glyphs: list[_Glyph]) -> Iterator[list[_Glyph]]:
         yield run
 
 
-def _same_line(fragments: Iterator[list[_Glyph]]) -> Iterator[list[_Glyph]]:
+def _same_line(
+    text: pdfium.PdfTextPage, fragments: Iterator[list[_Glyph]]
+) -> Iterator[list[_Glyph]]:
     """Fragments with those joined that PDFium parted at a raised or lowered script."""
     line: list[_Glyph] = []
     for fragment in fragments:
         placed = [glyph for glyph in fragment if glyph.size]
         if not placed:
             continue
-        if line and not _continues(line, placed):
+        if line and not _continues(text, line, placed):
             yield line
             line = []
         line = line + fragment
@@ -172,24 +185,27 @@ def _same_line(fragments: Iterator[list[_Glyph]]) -> Iterator[list[_Glyph]]:
         yield line
 
 
-def _continues(line: list[_Glyph], fragment: list[_Glyph]) -> bool:
+def _continues(text: pdfium.PdfTextPage, line: list[_Glyph], fragment: list[_Glyph]) -> bool:
     before = [glyph for glyph in line if glyph.size]
     if line[-1].character == HYPHEN:
         return False
-    last, first = before[-1], fragment[0]
+    right, first = _right(text, before[-1]), fragment[0]
     size = max(_main_size(before), _main_size(fragment))
     level = abs(_baseline(before) - _baseline(fragment)) < _NEAR * size
-    return level and -0.5 * size < first.x - last.right < 1.5 * size
+    return level and -0.5 * size < first.x - right < 1.5 * size
 
 
 def _main_size(glyphs: list[_Glyph]) -> float:
     """The size that most of the glyphs have, the larger of two."""
-    counts: dict[float, int] = {}
-    for glyph in glyphs:
-        if glyph.size and not glyph.character.isspace():
-            size = round(glyph.size, 1)
-            counts[size] = counts.get(size, 0) + 1
+    counts = Counter(glyph.size for glyph in glyphs if glyph.visible)
     return max(counts, key=lambda size: (counts[size], size), default=0.0)
+
+
+def _right(text: pdfium.PdfTextPage, glyph: _Glyph) -> float:
+    """Where the glyph ends."""
+    left, right, bottom, top = (ctypes.c_double() for _ in range(4))
+    raw.FPDFText_GetCharBox(text, glyph.index, left, right, bottom, top)
+    return right.value
 
 
 def _baseline(glyphs: list[_Glyph]) -> float:
@@ -199,18 +215,21 @@ def _baseline(glyphs: list[_Glyph]) -> float:
 
 
 def _line(text: pdfium.PdfTextPage, page: int, glyphs: list[_Glyph]) -> Line:
+    placed = [glyph for glyph in glyphs if glyph.visible]
+    if not placed:
+        return Line("", page, 0.0, 0.0, 0.0, 0.0, False)
     size, base = _main_size(glyphs), _baseline(glyphs)
     out: list[str] = []
     gaps: list[int] = []
-    script, length, right = "", 0, None
+    script, length = "", 0
+    before: _Glyph | None = None
     for glyph in glyphs:
         now = _script(glyph, size, base)
         if now != script and script:
             out.append("}")
             length += 1
-        visible = glyph.size > 0 and not glyph.character.isspace()
-        if visible and right is not None:
-            gap = glyph.x - right
+        if before is not None and glyph.visible and glyph.x - before.x > 0.6 * size:
+            gap = glyph.x - _right(text, before)
             if gap > _WORD_GAP * size and not out[-1].isspace():
                 out.append(" ")
                 length += 1
@@ -222,20 +241,22 @@ def _line(text: pdfium.PdfTextPage, page: int, glyphs: list[_Glyph]) -> Line:
         script = now
         out.append(glyph.character)
         length += 1
-        if visible:
-            right = glyph.right
+        before = glyph if glyph.visible else before
     if script:
         out.append("}")
-    placed = [glyph for glyph in glyphs if glyph.size and not glyph.character.isspace()]
-    if not placed:
-        return Line("", page, 0.0, 0.0, 0.0, 0.0, False)
-    ends = (placed[0], placed[len(placed) // 2], placed[-1])
-    bold = all(raw.FPDFText_GetFontWeight(text, end.index) >= _BOLD for end in ends)
-    written = "".join(out)
     return Line(
-        written.rstrip(), page, base, placed[0].x, max(g.right for g in placed), size, bold,
-        tuple(gaps),
-    )  # fmt: skip
+        text="".join(out).rstrip(),
+        page=page,
+        y=base,
+        left=placed[0].x,
+        right=_right(text, placed[-1]),
+        size=size,
+        bold=all(
+            raw.FPDFText_GetFontWeight(text, glyph.index) >= _BOLD
+            for glyph in (placed[0], placed[len(placed) // 2], placed[-1])
+        ),
+        gaps=tuple(gaps),
+    )
 
 
 def _script(glyph: _Glyph, size: float, base: float) -> str:

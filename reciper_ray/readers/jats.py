@@ -35,25 +35,28 @@ def _parse(source: str, data: bytes) -> Iterator[Paper | Rejection]:
     root = xml.parse(data)
     articles = [root] if root.tag == "article" else list(root.iter("article"))
     if not articles:
-        raise UnreadableInput(f"XML with root <{root.tag}> that holds no <article>")
+        raise UnreadableInput(f"XML with root <{xml.local(root)}> that holds no <article>")
     if len(articles) == 1:
         return iter([_paper(stem(source), source, articles[0])])
     return (
-        _paper_or_rejection(f"{source}#{number}", article)
+        _paper_or_rejection(source, number, article)
         for number, article in enumerate(articles, 1)
     )
 
 
-def _paper_or_rejection(source: str, article: etree._Element) -> Paper | Rejection:
+def _paper_or_rejection(
+    source: str, number: int, article: etree._Element
+) -> Paper | Rejection:
     """One of several articles, called by its PMC id, its DOI or its number."""
+    path = f"{source}#{number}"
     ids = (
         _first(article, f"front/article-meta/article-id[@pub-id-type='{kind}']")
         for kind in ("pmcid", "pmc", "doi")
     )
     try:
-        return _paper(next(filter(None, ids), stem(source)), source, article)
+        return _paper(next(filter(None, ids), f"{stem(source)}#{number}"), path, article)
     except UnreadableInput as error:
-        return Rejection(source, "read", str(error))
+        return Rejection(path, "read", str(error))
 
 
 def _paper(paper_id: str, source: str, article: etree._Element) -> Paper:
@@ -147,7 +150,7 @@ _NAMED = {"ack": "Acknowledgements", "fn-group": "Notes", "glossary": "Glossary"
 
 
 def _below(path: tuple[str, ...], section: etree._Element) -> tuple[str, ...]:
-    title = _first(section, "title") or _NAMED.get(section.tag, "")
+    title = _first(section, "title") or _NAMED.get(xml.local(section), "")
     return (*path, title) if title else path
 
 
@@ -160,7 +163,7 @@ def _ancestors(element: etree._Element, top: etree._Element) -> Iterator[etree._
 
 def _float(element: etree._Element, path: tuple[str, ...]) -> Iterator[Block]:
     """The blocks of a figure, a table, a box, a supplement's description or a footnote."""
-    name = element.tag
+    name = xml.local(element)
     if name == "boxed-text":
         yield from _blocks(element, _below(path, element))
         return

@@ -17,7 +17,7 @@ from markdown_it.token import Token
 from reciper_ray.readers import xml
 from reciper_ray.readers.latex import strip_math
 from reciper_ray.readers.layout import Heading, lay_out, opens_caption
-from reciper_ray.readers.metadata import find_doi, find_licence, find_year
+from reciper_ray.readers.metadata import find_arxiv_id, find_doi, find_licence, find_year
 from reciper_ray.readers.script import superscript
 from reciper_ray.readers.source import Block, Format, compose, decode, stem
 from reciper_ray.readers.table import Cell, rows_of_text
@@ -41,7 +41,7 @@ _MASTHEAD = re.compile(
 )
 _CONTENT = re.compile(r"\w\w")
 _FILE_NAME = re.compile(r"|\S*\.(?:jpe?g|png|gif|svg|tiff?|webp)|(?:img|image|fig)[-_]?\d*", re.I)
-_HEAD = 6000
+_HEAD, _STAMP = 6000, 1000
 
 
 def _parse(source: str, data: bytes) -> Iterator[Paper]:
@@ -59,6 +59,7 @@ def _parse(source: str, data: bytes) -> Iterator[Paper]:
         authors=tuple(filter(None, authors)),
         year=int(year[0]) if year else find_year(text),
         doi=find_doi(_field(front, "doi") or text[:_HEAD]),
+        arxiv_id=find_arxiv_id(text[:_STAMP]),
         journal=_field(front, "journal"),
         licence=find_licence(_field(front, "license", "licence") or text),
     )

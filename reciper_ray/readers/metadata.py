@@ -5,6 +5,11 @@ import re
 _DOI = re.compile(
     r"(?:doi\.org/|doi\s*:?\s*|^)(10\.\d{4,9}/[-._;()/:A-Za-z0-9]{1,200})", re.IGNORECASE
 )
+_ARXIV = re.compile(
+    r"arxiv\s*[:./]\s*(?:org/)?(?:(?:abs|pdf|html)/)?"
+    r"(\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?",
+    re.IGNORECASE,
+)
 _YEAR = r"((?:19|20)\d{2})\b"
 _DAY = r"\s*:?\s*(?:\d{1,2}(?:st|nd|rd|th)? )?(?:[A-Z][a-z]{2,8}\.? )?(?:\d{1,2}, )?"
 _YEARS = tuple(
@@ -31,6 +36,12 @@ def find_doi(text: str) -> str:
     """The first DOI that `text` calls one or begins with, "" for none."""
     match = _DOI.search(text)
     return match[1].rstrip(".,;:)(") if match else ""
+
+
+def find_arxiv_id(text: str) -> str:
+    """The first arXiv id that `text` calls one, without its version, "" for none."""
+    match = _ARXIV.search(text)
+    return match[1].lower() if match else ""
 
 
 def find_year(text: str) -> int | None:

@@ -19,7 +19,7 @@ from reciper_ray.readers.glyphs import HYPHEN, Line, Page
 from reciper_ray.readers.hyphens import join_hyphenated
 from reciper_ray.readers.latex import strip_math
 from reciper_ray.readers.layout import Heading, lay_out, opens_caption
-from reciper_ray.readers.metadata import find_doi, find_licence, find_year
+from reciper_ray.readers.metadata import find_arxiv_id, find_doi, find_licence, find_year
 from reciper_ray.readers.source import Block, Format, compose, stem
 from reciper_ray.text import normalise, squeeze
 from reciper_ray.types import Kind, Paper
@@ -64,6 +64,7 @@ def _parse(source: str, data: bytes) -> Iterator[Paper]:
     try:
         metadata = document.get_metadata_dict()
         pages = list(glyphs.pages(document))
+        stamp = glyphs.text_of(document, 0)
     finally:
         document.close()
     found = sum(len(line.text) for page in pages for line in (*page.lines, *page.drawn))
@@ -88,6 +89,7 @@ def _parse(source: str, data: bytes) -> Iterator[Paper]:
         blocks,
         year=find_year(f"{head} {whole}"),
         doi=find_doi(head) or find_doi(metadata.get("Subject", "")),
+        arxiv_id=find_arxiv_id(stamp),
         licence=find_licence(f"{head} {whole[:_HEAD]} {whole[-_TAIL:]}"),
     )
     return iter([paper])
@@ -230,7 +232,6 @@ def _body_size(lines: Sequence[Line]) -> float:
     for line in lines:
         counts[line.size] += len(line.text)
     return max(counts, key=lambda size: (counts[size], size))
-
 
 
 def _parts(lines: Sequence[Line], size: float) -> Iterator[_Part]:

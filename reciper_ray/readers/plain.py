@@ -12,7 +12,7 @@ from reciper_ray.readers import xml
 from reciper_ray.readers.hyphens import join_hyphenated
 from reciper_ray.readers.latex import strip_math
 from reciper_ray.readers.layout import Heading, lay_out
-from reciper_ray.readers.metadata import find_doi, find_licence, find_year
+from reciper_ray.readers.metadata import find_arxiv_id, find_doi, find_licence, find_year
 from reciper_ray.readers.source import Block, Format, compose, decode, stem
 from reciper_ray.readers.title import split_title
 from reciper_ray.text import normalise, squeeze
@@ -42,7 +42,7 @@ _REFERENCES = re.compile(
     r"|(?:\n|\s{2}|[.!?)\]] )(?:References|REFERENCES|Bibliography)(?:\s*\n|\s{2}|\s+(?=[A-Z]))"
 )
 _FLOATS = re.compile(r"(?<=\s)(?:Figure|Fig\.|Table|Scheme) 1\b")
-_HEAD, _TAIL = 6000, 3000
+_HEAD, _STAMP, _TAIL = 6000, 1000, 3000
 
 
 def _parse(source: str, data: bytes) -> Iterator[Paper]:
@@ -60,6 +60,7 @@ def _parse(source: str, data: bytes) -> Iterator[Paper]:
         lay_out(elements, weak_breaks=True),
         year=find_year(text),
         doi=find_doi(text[:_HEAD]),
+        arxiv_id=find_arxiv_id(text[:_STAMP]),
         licence=find_licence(text[:_HEAD] + text[-_TAIL:]),
     )
     return iter([paper])

@@ -1,96 +1,65 @@
-"""The RECIPER authors' released `rag_database.json`: an array of papers with text and recipes.
+"""Records of the RECIPER authors' released `rag_database.json`: papers with text and recipes.
 
 Any field may be missing, null or the string "None". Recipes come in four shapes and become plain
 texts; the entities tagged in paragraphs are left out.
 """
 
-import hashlib
-import json
-import re
 from collections.abc import Iterator
 from typing import Any
 
-from reciper_ray.errors import UnreadableInput
+from reciper_ray.readers.fields import as_dict, as_list, line
 from reciper_ray.readers.metadata import find_doi
-from reciper_ray.readers.source import HEAD, Block, Format, compose, decode, stem
-from reciper_ray.text import normalise, squeeze
-from reciper_ray.types import Kind, Paper, Rejection
+from reciper_ray.readers.source import Block, compose
+from reciper_ray.types import Kind, Paper
 
-_KNOWN = frozenset(["paper_id", "title", "abstract", "sections", "recipes"])
-
-
-def _parse(source: str, data: bytes) -> Iterator[Paper | Rejection]:
-    try:
-        records = json.loads(decode(data))
-    except json.JSONDecodeError as error:
-        raise UnreadableInput(
-            f"broken JSON at line {error.lineno}, column {error.colno}: {error.msg}"
-        ) from error
-    if not isinstance(records, list):
-        raise UnreadableInput(
-            f"unknown JSON shape: {_kind(records)} where an array of papers is expected"
-        )
-    if not records:
-        raise UnreadableInput("no papers: the array is empty")
-    if not any(isinstance(record, dict) and _KNOWN & record.keys() for record in records):
-        raise UnreadableInput(
-            f"unknown JSON shape: no entry has any of {', '.join(sorted(_KNOWN))}"
-        )
-    return (_paper_or_rejection(source, n, record) for n, record in enumerate(records, 1))
+FORMAT = "rag_database"
 
 
-_JSON = re.compile(r"\s*(?:\[\s*[\[{\]\"]|\{\s*[\"}])")
-FORMAT = Format("rag_database", lambda head: _JSON.match(head) is not None, _parse)
+def matches(record: dict[str, Any]) -> bool:
+    """Whether the record has the authors' shape: recipes, or paragraphs with entities."""
+    return "recipes" in record or any(
+        "paragraphs_with_entities" in as_dict(section)
+        for section in as_list(record.get("sections"))
+    )
 
 
-def _paper_or_rejection(source: str, number: int, record: Any) -> Paper | Rejection:
-    path = f"{source}#{number}"
-    try:
-        return _paper(path, number, record)
-    except UnreadableInput as error:
-        written = json.dumps(record, ensure_ascii=True, sort_keys=True).encode()
-        return Rejection(path, "read", str(error), hashlib.sha256(written[:HEAD]).hexdigest())
-
-
-def _paper(path: str, number: int, record: Any) -> Paper:
-    if not isinstance(record, dict):
-        raise UnreadableInput(f"the record is {_kind(record)}, not an object")
-    metadata = record.get("metadata")
-    metadata = metadata if isinstance(metadata, dict) else {}
+def paper(path: str, default_id: str, record: dict[str, Any]) -> Paper:
+    """The paper of one record."""
+    metadata = as_dict(record.get("metadata"))
     return compose(
-        _line(record.get("paper_id")) or f"{stem(path.rpartition('#')[0])}#{number}",
+        line(record.get("paper_id")) or default_id,
         path,
-        FORMAT.name,
-        _line(record.get("title")),
+        FORMAT,
+        line(record.get("title")),
         [
-            Block(_line(record.get("abstract")), "Abstract", Kind.ABSTRACT),
+            Block(line(record.get("abstract")), "Abstract", Kind.ABSTRACT),
             *_blocks(record.get("sections")),
         ],
-        doi=find_doi(_line(metadata.get("doi"))),
-        recipes=tuple(filter(None, map(_recipe, _list(record.get("recipes"))))),
+        doi=find_doi(line(metadata.get("doi"))),
+        recipes=tuple(filter(None, map(recipe_text, as_list(record.get("recipes"))))),
     )
 
 
 def _blocks(sections: Any) -> Iterator[Block]:
-    for section in _list(sections):
+    for section in as_list(sections):
         if isinstance(section, dict):
-            heading = _line(section.get("heading"))
-            for paragraph in _list(section.get("paragraphs_with_entities")):
+            heading = line(section.get("heading"))
+            for paragraph in as_list(section.get("paragraphs_with_entities")):
                 text = paragraph.get("text") if isinstance(paragraph, dict) else paragraph
-                yield Block(_line(text), heading)
+                yield Block(line(text), heading)
 
 
-def _recipe(recipe: Any) -> str:
+def recipe_text(recipe: Any) -> str:
     """A recipe of any of the four shapes as text, "" for an empty one."""
     if not isinstance(recipe, dict):
-        return _line(recipe)
+        return line(recipe)
     if "text" in recipe or "recipe" in recipe:
-        return _recipe(recipe.get("text")) or _recipe(recipe.get("recipe"))
+        return recipe_text(recipe.get("text")) or recipe_text(recipe.get("recipe"))
     parts = [
         _labelled("Material", recipe.get("material_name")),
         _labelled("Method", recipe.get("synthesis_method")),
     ]
-    for number, step in enumerate(_list(recipe.get("steps")), 1):
+    for number, step in enumerate(as_list(recipe.get("steps")), 1):
         description = step.get("description") if isinstance(step, dict) else step
         parts.append(_labelled(f"Step {number}", description))
     points = recipe.get("key_points")
@@ -100,22 +69,5 @@ def _recipe(recipe: Any) -> str:
 
 
 def _labelled(label: str, value: Any) -> str:
-    text = _line(value)
+    text = line(value)
     return f"{label}: {text.rstrip('.')}." if text else ""
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
-
-
-def _line(value: Any) -> str:
-    """`value` as one line of text; "" unless it is text or a number and not "None"."""
-    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-        return ""
-    line = squeeze(normalise(str(value)))
-    return "" if line == "None" else line
-
-
-def _kind(value: Any) -> str:
-    names = {dict: "an object", list: "an array", str: "a string", type(None): "null"}
-    return names.get(type(value), "a number or boolean")

@@ -16,16 +16,27 @@ from reciper_ray.types import Kind, Paper, Paragraph, Rejection
 
 HEAD = 4096
 _MAGIC = {
-    b"%PDF-": "a PDF",
-    b"PK\x03\x04": "a ZIP archive (an Office or EPUB file is one too)",
-    b"\x1f\x8b": "a gzip file",
     b"\x89PNG": "a PNG image",
     b"\xff\xd8\xff": "a JPEG image",
+    b"GIF8": "a GIF image",
+    b"II*\x00": "a TIFF image",
+    b"MM\x00*": "a TIFF image",
     b"\xd0\xcf\x11\xe0": "an old Office file",
+    b"{\\rtf": "an RTF file",
+    b"%!PS": "PostScript",
+    b"7z\xbc\xaf\x27\x1c": "a 7z archive",
+    b"Rar!": "a RAR archive",
+    b"\xfd7zXZ": "an xz file",
+    b"BZh": "a bzip2 file",
+    b"SQLite format 3": "an SQLite database",
+    b"\x7fELF": "a program",
 }
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f]")
 _CONTROL_SHARE = 0.01
 _SNIFFED = 1 << 16
+_WESTERN_SHARE = 0.1
+_UTF8_CHARACTER = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}")
+_DECLARED_WESTERN = re.compile(rb"charset=[\"']?(?:iso-8859-1|windows-1252|latin-?1)\b", re.I)
 _FOOTNOTE_MARKS = " *†‡§¶☆"
 
 
@@ -74,19 +85,22 @@ def head(data: bytes) -> str:
     return data[:_SNIFFED].decode(_encoding(data), errors="replace")
 
 
-def decode(data: bytes) -> str:
-    """`data` as text: UTF-8, or UTF-16 or UTF-32 with a byte order mark.
+def decode(data: bytes, *, declared: bool = False) -> str:
+    """`data` as text: UTF-8, UTF-16 or UTF-32, or an old Western file (Windows-1252).
 
-    Raises `UnreadableInput` when it is in another encoding or no text at all.
+    Windows-1252 is assumed only where nothing is valid UTF-8 beyond ASCII and most is ASCII, or
+    where HTML (`declared`) says so. Raises `UnreadableInput` for any other text and for no text.
     """
     encoding = _encoding(data)
     try:
         text = data.decode(encoding)
     except UnicodeDecodeError as error:
-        raise UnreadableInput(
-            f"not {error.encoding} text: {error.reason} at byte {error.start}"
-            f" (0x{data[error.start]:02x})"
-        ) from error
+        if not _is_western(data, declared):
+            raise UnreadableInput(
+                f"not {error.encoding} text: {error.reason} at byte {error.start}"
+                f" (0x{data[error.start]:02x})"
+            ) from error
+        text = data.decode("cp1252", "replace")
     start = text[:_SNIFFED]
     controls = len(_CONTROL.findall(start))
     if controls > _CONTROL_SHARE * len(start):
@@ -94,11 +108,29 @@ def decode(data: bytes) -> str:
     return text
 
 
+def _is_western(data: bytes, declared: bool) -> bool:
+    if _encoding(data) != "utf-8-sig":
+        return False
+    if declared and _DECLARED_WESTERN.search(data[:HEAD]):
+        return True
+    high = sum(byte > 0x7F for byte in data)
+    return high < _WESTERN_SHARE * len(data) and not _UTF8_CHARACTER.search(data)
+
+
 def _encoding(data: bytes) -> str:
     if data.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
         return "utf-32"
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
+    start = data[:HEAD]
+    for offset, encoding in ((1, "utf-16-le"), (0, "utf-16-be")):
+        zeros = start[offset::2].count(0)
+        if (
+            zeros > 8
+            and zeros > 0.4 * len(start[offset::2])
+            and not start[1 - offset :: 2].count(0)
+        ):
+            return encoding
     return "utf-8-sig"
 
 
@@ -112,6 +144,7 @@ def compose(
     authors: tuple[str, ...] = (),
     year: int | None = None,
     doi: str = "",
+    arxiv_id: str = "",
     journal: str = "",
     licence: str = "",
     recipes: tuple[str, ...] = (),
@@ -128,9 +161,7 @@ def compose(
         text = block.text.strip()
         if text:
             parts.append(text)
-            paragraphs.append(
-                Paragraph(at, at + len(text), block.heading, block.kind, block.page)
-            )
+            paragraphs.append(Paragraph(at, at + len(text), block.heading, block.kind, block.page))
             at += len(text) + 2
     if not parts and not recipes:
         raise UnreadableInput("no text")
@@ -147,6 +178,7 @@ def compose(
         authors=authors,
         year=year,
         doi=doi,
+        arxiv_id=arxiv_id,
         journal=journal,
         licence=licence,
         recipes=recipes,

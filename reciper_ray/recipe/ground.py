@@ -11,20 +11,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from reciper_ray.recipe import cues
+from reciper_ray.recipe.choose import Choice, Chooser
 from reciper_ray.recipe.claims import Claim, claims
 from reciper_ray.recipe.conditions import Field
 from reciper_ray.recipe.draft import Draft, DraftStep, stated_step
-from reciper_ray.recipe.operations import Tells
-from reciper_ray.recipe.source import Place, Sentence, Source, Value, stem, stems
+from reciper_ray.recipe.source import Sentence, Source
 from reciper_ray.recipe.standing import method, named, standing
 from reciper_ray.text import sentences
 from reciper_ray.types import Recipe, Span, Step
 
 _NEAR = 2  # sentences on either side of a step that may name what it starts from
 _BEGINNING = 1800  # characters that stand in for a missing abstract
-_OPERATION, _VALUE, _OTHER = 3.0, 2.0, 1.0
-_WIDER = -0.25  # for each further sentence
-_IN_ORDER, _IN_PROCEDURE = 0.5, 0.5
 
 _Stand = Callable[[str, Sequence[Sentence]], str]
 
@@ -39,19 +36,6 @@ class Grounded:
     dropped: Mapping[str, int]
 
 
-@dataclass(frozen=True, slots=True)
-class _Choice:
-    """How a step may stand in a window: its operations there, the values they own by claim, the
-    materials that stand there, and whether its operation is the one it names."""
-
-    score: float
-    window: range
-    group: frozenset[Place]
-    values: Mapping[Claim, tuple[int, Value]]
-    materials: tuple[str, ...]
-    named: bool
-
-
 def ground(
     source: Source, drafts: Sequence[Draft], read: Sequence[Span], extractor: str
 ) -> Grounded:
@@ -62,9 +46,8 @@ def ground(
 
 class _Grounding:
     def __init__(self, source: Source, read: Sequence[Span], extractor: str) -> None:
-        self._source, self._read, self._extractor = source, read, extractor
-        self._windows = list(source.windows(read))
-        self._inside = sorted({number for window in self._windows for number in window})
+        self._source, self._extractor = source, extractor
+        self._chooser = Chooser(source, read)
         self._kept: Counter[str] = Counter()
         self._dropped: Counter[str] = Counter()
 
@@ -77,7 +60,7 @@ class _Grounding:
         numbers: set[int] = set()
         previous = -1
         for written in draft.steps:
-            choice = self._choose(written, previous)
+            choice = self._chooser.choose(written, previous)
             if choice is None:
                 self._drop_all(written)
                 continue
@@ -107,106 +90,7 @@ class _Grounding:
             key_points=tuple(self._points(draft.key_points)),
         )
 
-    def _choose(self, written: DraftStep, previous: int) -> _Choice | None:
-        """The window that states most of a step; of equals one in order, in a section on the
-        procedure, the first."""
-        wanted = claims(written)
-        heads = stems(written.operation)
-        matches = {number: self._matches(number, wanted) for number in self._inside}
-        stands = {
-            number: {
-                Place(number, at)
-                for at, operation in enumerate(self._source.at(number).operations)
-                if stem(operation.text.split()[-1].removesuffix(" out")) in heads
-                or (operation.text.endswith(" out") and stem(operation.text.split()[0]) in heads)
-            }
-            for number in self._inside
-        }
-        best: _Choice | None = None
-        for window in self._windows:
-            if not any(matches[number] or stands[number] for number in window):
-                continue
-            for choice in self._choices(written, wanted, window, matches, stands):
-                score = choice.score
-                score += _IN_ORDER * (window.start >= previous)
-                score += _IN_PROCEDURE * cues.is_procedure(self._source.at(window.start).heading)
-                if best is None or score > best.score:
-                    best = _Choice(
-                        score, window, choice.group, choice.values, choice.materials, choice.named
-                    )
-        return best
-
-    def _matches(self, number: int, wanted: Sequence[Claim]) -> list[tuple[Claim, Value]]:
-        sentence = self._source.at(number)
-        return [(c, value) for c in wanted for value in c.find(sentence)]
-
-    def _choices(
-        self,
-        written: DraftStep,
-        wanted: Sequence[Claim],
-        window: range,
-        matches: Mapping[int, Sequence[tuple[Claim, Value]]],
-        stands: Mapping[int, set[Place]],
-    ) -> Iterator[_Choice]:
-        owned: list[tuple[Claim, int, Value, set[Place]]] = []
-        for number in window:
-            for claim, value in matches[number]:
-                owners = self._source.owners(window, number, value.start, value.end, value.field)
-                owned.append((claim, number, value, owners))
-        anchors = sorted(
-            (place for number in window for place in stands[number]),
-            key=lambda place: (place.sentence, place.operation),
-        )
-        groups = [(self._group(place, anchors), True) for place in anchors]
-        if wanted:
-            others = {place for *_, owners in owned for place in owners}.difference(anchors)
-            groups += [
-                (frozenset({place}), False)
-                for place in sorted(others, key=lambda p: (p.sentence, p.operation))
-            ]
-        text = [self._source.at(number) for number in window]
-        materials = tuple(filter(None, (standing(item, text) for item in written.materials)))
-        for group, is_named in groups:
-            values: dict[Claim, tuple[int, Value]] = {}
-            for claim, number, value, owners in owned:
-                if owners & group and claim not in values:
-                    values[claim] = (number, value)
-            if not is_named and not any(c.field for c in values):
-                continue
-            if not values and (wanted or not (materials or self._tells(group))):
-                continue
-            score = _OPERATION * is_named + _OTHER * len(materials) + _WIDER * (len(window) - 1)
-            score += sum(_VALUE if claim.field else _OTHER for claim in values)
-            yield _Choice(score, window, group, values, materials, is_named)
-
-    def _group(self, anchor: Place, anchors: Sequence[Place]) -> frozenset[Place]:
-        """`anchor` with the nearest place of each other operation that the step names."""
-        group = {self._head_of(anchor): anchor}
-        for place in sorted(
-            anchors,
-            key=lambda p: (
-                abs(p.sentence - anchor.sentence),
-                abs(p.operation - anchor.operation),
-                p.sentence,
-                p.operation,
-            ),
-        ):
-            group.setdefault(self._head_of(place), place)
-        return frozenset(group.values())
-
-    def _operation(self, place: Place) -> str:
-        return self._source.at(place.sentence).operations[place.operation].text
-
-    def _head_of(self, place: Place) -> str:
-        return stem(self._operation(place).split()[-1])
-
-    def _tells(self, group: Iterable[Place]) -> bool:
-        return any(
-            self._source.at(p.sentence).operations[p.operation].tells is not Tells.LITTLE
-            for p in group
-        )
-
-    def _step(self, written: DraftStep, choice: _Choice) -> tuple[Step, range]:
+    def _step(self, written: DraftStep, choice: Choice) -> tuple[Step, range]:
         """The step as its span states it, and the sentences of that span."""
         numbers = [place.sentence for place in choice.group]
         numbers += [number for number, _ in choice.values.values()]
@@ -225,7 +109,7 @@ class _Grounding:
                 self._dropped[f"materials: {self._why_text(item)}"] += 1
         whole = choice.named and standing(written.operation, text) == written.operation
         self._count("operation", whole, None)
-        operation = written.operation if whole else self._reworded(choice.group)
+        operation = written.operation if whole else self._chooser.names(choice.group)
         fields = {
             field: "; ".join(
                 dict.fromkeys(
@@ -253,11 +137,6 @@ class _Grounding:
         )
         return step, used
 
-    def _reworded(self, group: Iterable[Place]) -> str:
-        """The operations of `group` as the text names them, in its order."""
-        places = sorted(group, key=lambda place: (place.sentence, place.operation))
-        return ", ".join(dict.fromkeys(self._operation(place).lower() for place in places))
-
     def _drop_all(self, written: DraftStep) -> None:
         self._dropped["step: nothing left"] += 1
         self._dropped["operation: not in a span with the rest"] += bool(written.operation)
@@ -273,11 +152,11 @@ class _Grounding:
             self._dropped[f"{name}: {self._why(claim) if claim else 'other words'}"] += 1
 
     def _why(self, claim: Claim) -> str:
-        anywhere = any(claim.find(self._source.at(number)) for number in self._inside)
+        anywhere = any(claim.find(self._source.at(number)) for number in self._chooser.inside)
         return "elsewhere in the text" if anywhere else "not in the text"
 
     def _why_text(self, item: str) -> str:
-        anywhere = any(standing(item, [self._source.at(number)]) for number in self._inside)
+        anywhere = any(standing(item, [self._source.at(number)]) for number in self._chooser.inside)
         return "elsewhere in the text" if anywhere else "not in the text"
 
     def _head(self) -> list[Sentence]:
@@ -293,7 +172,7 @@ class _Grounding:
         near = {number + away for number in numbers for away in range(-_NEAR, _NEAR + 1)}
         return [
             sentence
-            for number in self._inside
+            for number in self._chooser.inside
             if (sentence := self._source.at(number)) is not None
             and (number in near or cues.is_procedure(sentence.heading))
         ]
@@ -312,10 +191,10 @@ class _Grounding:
         for point in points:
             step = stated_step(point)
             wanted = claims(step)
-            choice = self._choose(step, 0) if wanted else None
+            choice = self._chooser.choose(step) if wanted else None
             windows = [choice.window] if choice and len(choice.values) == len(wanted) else []
             if not wanted:
-                windows = self._windows
+                windows = self._chooser.windows
             texts = ([self._source.at(number) for number in window] for window in windows)
             if any(standing(point, text) == point for text in texts):
                 self._kept["key_points"] += 1

@@ -1,24 +1,22 @@
-"""What the sentences of a paper state of its own procedure: operations, and the values they own.
+"""What the sentences of a paper state of its own procedure: operations and values.
 
-A value belongs to the operation it stands by, so that a temperature of the next step is not taken
-for this one's. Negated operations and values own and count for nothing, and neither do sentences
-about other people's work or ones that address a reader of instructions. Irony, hypotheses and
-negation across sentences are not covered.
+Negated operations and values count for nothing, and neither do sentences about other people's
+work or ones that give a reader instructions. Irony, hypotheses and negation across sentences are
+not covered.
 """
 
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
-
-import Stemmer
+from functools import cached_property
 
 from reciper_ray import formula, quantity, units
 from reciper_ray.quantity import Quantity
 from reciper_ray.recipe import conditions, operations
 from reciper_ray.recipe.conditions import Field
 from reciper_ray.recipe.operations import Operation, Tells
+from reciper_ray.recipe.words import stems
 from reciper_ray.text import sentences
 from reciper_ray.types import Paper, Span
 
@@ -31,7 +29,7 @@ _ELSE = (
     r"|(?:was|were|been|have|has) (?:\w+ly )?reported|(?:studies|researchers|authors) (?:have )?"
     r"(?:show|report|found|prepar|synthes|sinter|calcin)\w*)"
 )
-_OTHERS = re.compile(rf"\bet\s?al\b|\b(?:reported|proposed|developed) by\s[A-Z]|\b{_ELSE}\b")
+_OTHERS = re.compile(rf"\bet\s?al\b|\b(?:reported|proposed|developed) by\s[A-Z]|\b(?i:{_ELSE})\b")
 _ADOPTED = re.compile(
     r"\b(?:according to|follow(?:ing|ed)|based on|similar(?:ly)? to|as|adapted|adopted|modified"
     r"|method|procedure|protocol|route|recipe|described|elsewhere|our)\b"
@@ -55,33 +53,15 @@ _DENIAL = re.compile(
     re.IGNORECASE,
 )
 _NEXT_VERB = re.compile(r"\band (?:then |subsequently |finally )?(?:was |were |\w+ed\b)")
+_NOUN = re.compile(r"(?:ion|ing|ment|sis)$")
 _DENIED_AFTER = re.compile(
-    r"\W*(?:\w+\W+){0,4}?(?:was|were|is|are)\s(?:\w+\s)?(?:not|never|avoided|omitted|skipped)\b"
+    r"(?:(?!\band\b)[^,;:]){0,80}?\b(?:was|were|is|are)\s(?:\w+\s)?"
+    r"(?:not|never|avoided|omitted|skipped|unnecessary)\b"
 )
 _DENIAL_REACH = 7  # words
 _DIRECTLY = 2  # characters between a value and the operation right behind it
-_WORD = re.compile(r"[A-Za-z]{2,}")
-_IRREGULAR = {
-    "ground": "grind", "spun": "spin", "electrospun": "electrospin", "grown": "grow",
-    "growth": "grow", "held": "hold", "kept": "keep", "frozen": "freez", "molten": "melt",
-    "filtration": "filter", "pyrolysis": "pyrolyz", "fed": "feed", "fired": "fire",
-    "hydrolysis": "hydrolyz", "swollen": "swell", "shaken": "shake", "drawn": "draw",
-}  # fmt: skip
-_SPELT_WITH_S = re.compile(r"([iy])s(e|es|ed|ing|ation)$")
-_stemmer = Stemmer.Stemmer("english")
-
-
-@lru_cache(maxsize=65536)
-def stem(word: str) -> str:
-    """The stem of an English word, the same for both spellings of -ise."""
-    lower = word.lower()
-    regular = _SPELT_WITH_S.sub(r"\1z\2", lower)
-    return _IRREGULAR.get(lower) or str(_stemmer.stemWord(regular))
-
-
-def stems(text: str) -> frozenset[str]:
-    """The stems of the words of `text`; one letter is no word."""
-    return frozenset(stem(match[0]) for match in _WORD.finditer(text))
+_OF = re.compile(r"\sof\s(?:\w+\s){0,2}")
+_RATE = re.compile(r"[\s-](?:rates?|speeds?)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,14 +76,6 @@ class Value:
     start: int
     end: int
     quantity: Quantity | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """The operation number `operation` of the sentence number `sentence`."""
-
-    sentence: int
-    operation: int
 
 
 class Sentence:
@@ -122,7 +94,9 @@ class Sentence:
         return [
             o
             for o in operations.find(self.text)
-            if not denied(self.text, o.start) and not _DENIED_AFTER.match(self.text, o.end)
+            if not denied(self.text, o.start)
+            and not _RATE.match(self.text, o.end)
+            and not (_NOUN.search(o.text) and _DENIED_AFTER.match(self.text, o.end))
         ]
 
     @cached_property
@@ -151,13 +125,15 @@ class Sentence:
         return denied(self.text, at)
 
     def nearest(self, start: int, end: int) -> int | None:
-        """The operation that `start:end` stands by: right behind it, else the nearest before it,
-        else the first; None without operations."""
+        """The operation that `start:end` stands by: right behind it (`24 h of milling`), else the
+        nearest before it, else the first; None without operations."""
         owner = 0 if self.operations else None
         for at, operation in enumerate(self.operations):
             if operation.start <= start:
                 owner = at
-            elif 0 <= operation.start - end <= _DIRECTLY:
+            elif 0 <= operation.start - end <= _DIRECTLY or _OF.fullmatch(
+                self.text, end, max(end, operation.start)
+            ):
                 return at
         return owner
 
@@ -243,47 +219,3 @@ class Source:
         if sentence is None:
             raise ValueError(f"sentence {number} grounds nothing")
         return sentence
-
-    def owners(
-        self, window: range, number: int, start: int, end: int, field: Field | None
-    ) -> set[Place]:
-        """The operations in `window` that what stands at `start:end` of sentence `number`, of
-        kind `field`, belongs to.
-
-        It is the one it stands by; where that tells little (`held`, `carried out`) or there is
-        none, also the telling one before it, else the one behind it, unless that has its own.
-        """
-        sentence = self.at(number)
-        if field in sentence.ambiguous:
-            return set()
-        near = sentence.nearest(start, end)
-        if near is None:
-            before = self._telling(window, number, 0, -1)
-            return {before} if before and not self._has(before, field) else set()
-        found = {Place(number, near)}
-        if sentence.operations[near].tells is not Tells.WHAT:
-            for step in (-1, 1):
-                other = self._telling(window, number, near, step)
-                if other and not self._has(other, field):
-                    found.add(other)
-                    break
-        return found
-
-    def _has(self, place: Place, field: Field | None) -> bool:
-        return (place.operation, field) in self.at(place.sentence).has
-
-    def _telling(self, window: range, number: int, near: int, step: int) -> Place | None:
-        """The next telling operation from `near` on in direction `step`; forwards only within
-        the sentence."""
-        own = self.at(number).operations
-        here = range(near - 1, -1, -1) if step < 0 else range(near + 1, len(own))
-        for at in here:
-            if own[at].tells is Tells.WHAT:
-                return Place(number, at)
-        if step < 0:
-            for earlier in range(number - 1, window.start - 1, -1):
-                theirs = self.at(earlier).operations
-                for at in range(len(theirs) - 1, -1, -1):
-                    if theirs[at].tells is Tells.WHAT:
-                        return Place(earlier, at)
-        return None

@@ -4,7 +4,8 @@ import re
 from collections.abc import Sequence
 
 from reciper_ray import formula, quantity
-from reciper_ray.recipe.source import Sentence, stems
+from reciper_ray.recipe.source import Sentence
+from reciper_ray.recipe.words import stems
 from reciper_ray.text import contains
 from reciper_ray.types import Span
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from reciper_ray.readers import read
-from reciper_ray.types import Kind, Paper
+from reciper_ray.types import Kind, Paper, Rejection
 
 
 def paper_of(body: str, front: str = "", back: str = "", prolog: str = "") -> Paper:
@@ -76,7 +76,7 @@ def test_sections_give_the_heading_path() -> None:
         ("known [<xref ref-type='bibr'>12</xref>].", "known [12]."),
         ("a<xref ref-type='fig'><sup>b</sup></xref>", "ab"),
         ("  two\n   lines\u2009°C ", "two lines °C"),
-        ("a<fn><p>note</p></fn>b<inline-graphic/>c", "abc"),
+        ("a<fn><p>note</p></fn>b<inline-graphic/>c", "abc\n\nnote"),
         ("5&#xA0;h &lt; 6 h", "5 h < 6 h"),
     ],
 )  # fmt: skip
@@ -158,17 +158,43 @@ def test_lists_and_boxes_are_read_in_order() -> None:
     ]
 
 
-def test_back_matter_keeps_appendices_only() -> None:
+def test_back_matter_is_kept_without_references_and_biographies() -> None:
     paper = paper_of(
         "<p>Body.</p>",
         back="<back><ack><p>Thanks.</p></ack><ref-list><ref><mixed-citation>R.</mixed-citation>"
         "</ref></ref-list><app-group><app><title>Appendix</title><p>More.</p></app></app-group>"
-        "<fn-group><fn><p>Note.</p></fn></fn-group></back>",
+        "<fn-group><fn><p>Note.</p></fn></fn-group><glossary><def-list><def-item><term>SPS</term>"
+        "<def><p>spark plasma sintering</p></def></def-item></def-list></glossary>"
+        "<bio><p>Born.</p></bio></back>",
     )
-    assert [(heading, text) for heading, text, _ in parts(paper)] == [
-        ("", "Body."),
-        ("Appendix", "More."),
+    assert [(heading, text, kind) for heading, text, kind in parts(paper)] == [
+        ("", "Body.", Kind.TEXT),
+        ("Acknowledgements", "Thanks.", Kind.TEXT),
+        ("Appendix", "More.", Kind.TEXT),
+        ("Notes", "Note.", Kind.CAPTION),
+        ("Glossary", "SPS spark plasma sintering", Kind.TEXT),
     ]
+
+
+def test_the_description_of_a_supplement_is_a_caption() -> None:
+    supplement = (
+        "<supplementary-material><label>Table S1.</label><caption><p>Fired at 850 °C.</p></caption>"
+        "<media/></supplementary-material>"
+    )
+    paper = paper_of(f"<p>Body.</p>{supplement}")
+    assert parts(paper)[1] == ("", "Table S1. Fired at 850 °C.", Kind.CAPTION)
+
+
+def test_several_articles_in_an_envelope_are_called_by_their_ids() -> None:
+    article = (
+        "<article xmlns='https://jats.nlm.nih.gov/ns'><front><article-meta>{}</article-meta></front>"
+        "<body><p>Text.</p></body></article>"
+    )
+    ids = ("<article-id pub-id-type='pmc'>PMC1</article-id>", "", "")
+    xml = "".join(map(article.format, ids)) + "<article><body/></article>"
+    found = list(read("all.xml", f"<pmc-articleset>{xml}</pmc-articleset>".encode()))
+    assert [r.paper_id for r in found if isinstance(r, Paper)] == ["PMC1", "all#2", "all#3"]
+    assert found[3] == Rejection("all.xml#4", "read", "no text")
 
 
 def test_metadata_in_its_variants() -> None:

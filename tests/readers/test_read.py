@@ -110,19 +110,24 @@ def test_the_content_decides_the_format_not_the_name(sample: Path) -> None:
     [
         (b"", "the file is empty"),
         (b" \n\t ", "the file is empty"),
-        (b"%PDF-1.7 ...", "binary: the file is a PDF"),
-        (b"PK\x03\x04rest", "binary: the file is a ZIP archive"),
+        (b"%PDF-1.7 ...", "broken PDF: "),
+        (b"PK\x03\x04rest", "broken ZIP archive: "),
+        (b"\x1f\x8brest", "broken gzip file: "),
+        (b"\x89PNG\r\n", "binary: the file is a PNG image"),
         (b"text\x00\x01\x02" * 100, "binary: 300 control characters"),
-        (b"caf\xe9 au lait", r"not utf-8 text: .* at byte 3 \(0xe9\)"),
+        (b"caf\xe9 \xc2\xb0C", r"not utf-8 text: .* at byte 3 \(0xe9\)"),
+        ("全角".encode("gb18030") * 20, "not utf-8 text"),
         (b"\xff\xfea", "not utf-16.* text"),
-        (b'<?xml version="1.0"?><TEI/>', "XML with root <TEI> is not a format that is read"),
-        (b"<!DOCTYPE html><html>x</html>", "XML with root <html>"),
+        (b'<?xml version="1.0"?><svg/>', "XML with root <svg> is not a format that is read"),
+        (b"<rss><item>x</item></rss>", "XML with root <rss> is not a format that is read"),
+        (b'<?xml version="1.0"?><TEI/>', "no text"),
+        (b"<!DOCTYPE html><html></html>", "no text"),
         (b"<article><body><p>x</body></article>", "broken XML at line 1, column 2.: .*mismatch"),
         (b"<article>\n<body>\n<p>x", "broken XML at line 3, column"),
         (b"<article><body><p/></body></article>", "no text"),
         (b'[{"title": ]', "broken JSON at line 1, column 12"),
-        (b'{"title": "x"}', "unknown JSON shape: an object where an array"),
-        (b'[{"name": "x"}]', "unknown JSON shape: no entry has any of"),
+        (b'{"title": "x"}', "no text"),
+        (b'[{"name": "x"}]', "unknown JSON shape: no entry has a title or a text; its keys are name"),
         (b"[]", "no papers"),
         (b"[" * 100_000, "nested too deeply"),
         (b"# Only a title", "no text"),
@@ -138,6 +143,13 @@ def test_utf16_and_byte_order_marks_are_read() -> None:
     for encoding in ("utf-8", "utf-8-sig", "utf-16", "utf-32"):
         paper = read_one("a.txt", text.encode(encoding))
         assert (paper.title, paper.text) == tuple(text.split("\n"))
+
+
+def test_old_western_text_is_read() -> None:
+    text = "A title of some length\nFired at 850 °C for 2 h, ±5 °C, 3 µm."
+    assert read_one("a.txt", text.encode("cp1252")).text == text.split("\n")[1]
+    for encoding in ("utf-16-le", "utf-16-be"):
+        assert read_one("a.txt", text.encode(encoding)).title == "A title of some length"
 
 
 def test_a_bad_record_is_rejected_and_the_others_are_read() -> None:
