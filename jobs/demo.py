@@ -13,7 +13,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 SNAPSHOT = ROOT / ".demo"
 ADDRESS = "127.0.0.1:9000"
-QUESTION = "At what temperature and for how long were the SrCo0.8Nb0.1Ta0.1O3 cathodes sintered?"
+QUESTION = "At what temperature and for how long was the Nb-doped lithium garnet powder calcined?"
 RECIPER = Path(sys.executable).with_name("reciper")
 
 

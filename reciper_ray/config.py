@@ -46,10 +46,101 @@ class ChunkConfig(Section):
     max_chars: Positive = 1000
 
 
-class ExtractConfig(Section):
-    """Who writes the recipes."""
+class SamplingConfig(Section):
+    """How a language model picks its words; `max_tokens` bounds what it writes, thinking included.
 
-    backend: Literal["extractive"] = "extractive"
+    What is tried again after bad output is at least `retry_temperature` warm.
+    """
+
+    max_tokens: Positive = 1024
+    temperature: Annotated[float, Field(ge=0.0)] = 0.0
+    retry_temperature: Annotated[float, Field(ge=0.0)] = 0.6
+    top_p: Annotated[float, Field(gt=0.0, le=1.0)] = 1.0
+    repetition_penalty: Annotated[float, Field(gt=0.0)] = 1.0
+    seed: int = 0
+
+
+class VllmConfig(Section):
+    """A language model in a vLLM engine of ours, one an actor.
+
+    `model` is a folder, a hub name, or `smollm2`, the SmolLM2-135M-Instruct that the `vllm-cpu`
+    extra installs; "" is `smollm2` on CPU and the paper's DeepSeek-R1-Distill-Qwen-32B on GPU.
+    `reasoning_parser` is vLLM's name of the format in which a model thinks before the JSON, "" for
+    models that do not. `gpu_memory` is the share of each GPU an engine takes; `kv_cache_gib` the
+    memory of its cache on CPU. `actors` 0 means as many engines as the cluster has room for.
+    """
+
+    model: str = ""
+    revision: str = ""
+    device: Literal["cpu", "gpu"] = "cpu"
+    dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
+    quantization: str = ""
+    tensor_parallel_size: Positive = 1
+    max_model_len: Positive = 8192
+    max_num_seqs: Positive = 16
+    reasoning_parser: str = ""
+    gpu_memory: Annotated[float, Field(gt=0.0, le=1.0)] = 0.9
+    kv_cache_gib: Annotated[float, Field(gt=0.0)] = 1.0
+    restarts: Annotated[int, Field(ge=0)] = 2
+    actors: Annotated[int, Field(ge=0)] = 0
+    num_cpus: Annotated[float, Field(gt=0)] = 1.0
+
+    @property
+    def name(self) -> str:
+        """The model, with what "" stands for."""
+        default = "smollm2" if self.device == "cpu" else "deepseek-ai/DeepSeek-R1-Distill-Qwen-32B"
+        return self.model or default
+
+
+class EndpointConfig(Section):
+    """A language model behind an OpenAI-compatible API, such as a vLLM server.
+
+    `url` ends before `/chat/completions`. With `api_key_env` set, that variable's value is sent as
+    the key. `context` is the model's, in tokens, counted as `chars_per_token` characters each.
+    Calls that fail in a way that may pass are made up to `attempts` times, `backoff_s` apart at
+    first and twice as long each time.
+    """
+
+    url: str = ""
+    model: str = ""
+    api_key_env: str = ""
+    structured: Literal["json_schema", "json_object", "none"] = "json_schema"
+    context: Positive = 8192
+    chars_per_token: Annotated[float, Field(gt=0.0)] = 2.5
+    concurrency: Positive = 8
+    timeout_s: Annotated[float, Field(gt=0.0)] = 120.0
+    attempts: Positive = 4
+    backoff_s: Annotated[float, Field(gt=0.0)] = 1.0
+    actors: Positive = 1
+
+
+class ExtractConfig(Section):
+    """Who writes the recipes: sentences of the paper as they are, or a language model.
+
+    A paper longer than a prompt is read in parts of at most `part_tokens` (0: as much as fits the
+    context), the first `max_parts` of them (0: all). A part whose output cannot be read is tried
+    `retries` times more.
+    """
+
+    backend: Literal["extractive", "vllm", "openai"] = "extractive"
+    part_tokens: Annotated[int, Field(ge=0)] = 0
+    max_parts: Annotated[int, Field(ge=0)] = 0
+    retries: Annotated[int, Field(ge=0)] = 1
+    sampling: SamplingConfig = SamplingConfig()
+    vllm: VllmConfig = VllmConfig()
+    openai: EndpointConfig = EndpointConfig()
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        if self.backend == "openai" and not (self.openai.url and self.openai.model):
+            raise ValueError("backend = 'openai' needs openai.url and openai.model")
+        context = self.vllm.max_model_len if self.backend == "vllm" else self.openai.context
+        if self.backend != "extractive" and self.sampling.max_tokens >= context:
+            raise ValueError(
+                f"sampling.max_tokens = {self.sampling.max_tokens} leaves nothing of a context of"
+                f" {context} tokens for the paper"
+            )
+        return self
 
 
 class BuildConfig(Section):

@@ -277,15 +277,9 @@ def _encode_citation(citation: Citation) -> pb.Citation:
     )
 
 
-def _decode_citation(citation: pb.Citation) -> Citation:
-    return Citation(
-        number=citation.number,
-        paper_id=citation.paper_id,
-        passage_id=citation.passage_id,
-        title=citation.title,
-        quote=citation.quote,
-        span=_decode_span(citation.span) if citation.HasField("span") else None,
-    )
+def _decode_citation(c: pb.Citation) -> Citation:
+    span = _decode_span(c.span) if c.HasField("span") else None
+    return Citation(c.number, c.paper_id, c.passage_id, c.title, c.quote, span)
 
 
 def _encode_recipe(recipe: Recipe) -> pb.Recipe:
@@ -308,19 +302,8 @@ def _encode_recipe(recipe: Recipe) -> pb.Recipe:
 
 
 def _decode_recipe(recipe: pb.Recipe) -> Recipe:
-    return Recipe(
-        material=recipe.material,
-        method=recipe.method,
-        precursors=tuple(recipe.precursors),
-        steps=tuple(
-            Step(
-                operation=step.operation,
-                span=_decode_span(step.span),
-                temperature=step.temperature,
-                time=step.time,
-                atmosphere=step.atmosphere,
-            )
-            for step in recipe.steps
-        ),
-        extractor=recipe.extractor,
+    steps = tuple(
+        Step(s.operation, _decode_span(s.span), s.temperature, s.time, s.atmosphere)
+        for s in recipe.steps
     )
+    return Recipe(recipe.material, recipe.method, tuple(recipe.precursors), steps, recipe.extractor)

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from sentence_transformers import SentenceTransformer
+from transformers.utils import logging as transformers_logging
 
 from reciper_ray.adapters.tokenizer import model_path
 from reciper_ray.config import EncoderConfig
@@ -22,6 +23,7 @@ class Encoder:
 
     def __init__(self, config: EncoderConfig) -> None:
         torch.set_num_threads(config.threads)
+        transformers_logging.disable_progress_bar()
         path = model_path(config)
         try:
             self._model = SentenceTransformer(

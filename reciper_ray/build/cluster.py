@@ -52,7 +52,7 @@ def cluster() -> Iterator[None]:
 
 @contextmanager
 def quiet_data(block_bytes: int) -> Iterator[None]:
-    """Ray Data inside the block: no bars, errors as exceptions only, rows in blocks of about `block_bytes`."""
+    """Ray Data without bars or logs, its errors as exceptions, rows in blocks of `block_bytes`."""
     from ray.data import DataContext
 
     for handler in logging.getLogger("ray.data").handlers:

@@ -47,8 +47,8 @@ def write_shard(
     passages, vectors = _passages(store, parts, dimension)
     sizes, lexicons = {}, {}
     for view in View:
-        rows = np.flatnonzero(pc.equal(passages["view"], view.value).to_numpy())
-        table, lexicons[view] = _indexed(passages.take(rows), steps)
+        rows = pc.equal(passages["view"], view.value)
+        table, lexicons[view] = _indexed(passages.filter(rows), steps)
         sizes[view] = ViewInfo(
             passages=table.num_rows,
             papers=len(table["paper_id"].unique()),
@@ -58,7 +58,7 @@ def write_shard(
             write_file(
                 store, table, Role.PASSAGES, rows_a_group=_PASSAGES_A_GROUP, view=view, shard=shard
             ),
-            _write_index(store, vectors[rows], view, shard),
+            _write_index(store, vectors[rows.to_numpy()], view, shard),
         ]
     return Shard(tuple(files), recipes, sizes, lexicons)
 
@@ -115,7 +115,11 @@ def _sorted_papers(
     found = [read_part(store, part, rows, columns) for part, rows in sorted(parts.items())]
     if not found:
         return tables.PAPERS.empty_table()
-    return pa.concat_tables(found).sort_by("paper_id")
+    together = pa.concat_tables(found)
+    order = pc.sort_indices(together["paper_id"]).to_pylist()
+    # Slices instead of `sort_by`, which would join each column's text into one array of at most
+    # 2 GiB.
+    return pa.concat_tables([together.slice(row, 1) for row in order])
 
 
 def _passages(
@@ -126,9 +130,9 @@ def _passages(
         empty = pa.schema(list(tables.PASSAGE_LIST.value_type)).empty_table()
         return empty, np.zeros((0, dimension), np.float32)
     papers = _sorted_papers(store, parts, ["paper_id", "passages", "vectors"])
-    structs = papers["passages"].combine_chunks().flatten()
+    structs = [chunk.flatten() for chunk in papers["passages"].chunks]
     vectors = np.frombuffer(b"".join(papers["vectors"].to_pylist()), "<f4")
-    table = pa.Table.from_batches([pa.RecordBatch.from_struct_array(structs)])
+    table = pa.Table.from_batches(list(map(pa.RecordBatch.from_struct_array, structs)))
     return table, vectors.reshape(-1, dimension)
 
 

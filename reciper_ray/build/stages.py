@@ -5,6 +5,7 @@ passages and vectors depend on that paper and the configuration only: not on its
 the number of workers, or on what was already done. Every stage passes rejections on.
 """
 
+import ctypes
 import hashlib
 import json
 import time
@@ -240,6 +241,7 @@ class Embed:
                 done.append(row | {"passages": passages})
         if done:
             part = write_part(self._store, self._folder, done)
+            _return_memory()
             for row in rows:
                 row["part"] = part if "row" in row else None
         return pa.Table.from_pylist(rows, schema=RECEIPTS)
@@ -252,6 +254,13 @@ class Embed:
             "dimension": vectors.shape[1],
             "embed_seconds": time.perf_counter() - started,
         }
+
+
+def _return_memory() -> None:
+    """Give freed memory back to the system: glibc keeps what batches of ever new shapes leave
+    behind, which after some hundred papers is more than the model."""
+    if trim := getattr(ctypes.CDLL(None), "malloc_trim", None):
+        trim(0)
 
 
 def _load(config: EncoderConfig, fingerprint: str) -> "Encoder":

@@ -178,9 +178,7 @@ def _tar(data: bytes, budget: _Budget) -> Iterator[Member]:
         return budget.take(stream)
 
     return (
-        (_printable(member.name), partial(load, member))
-        for member in archive
-        if not member.isdir()
+        (_printable(member.name), partial(load, member)) for member in archive if not member.isdir()
     )
 
 

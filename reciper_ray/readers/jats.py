@@ -39,14 +39,11 @@ def _parse(source: str, data: bytes) -> Iterator[Paper | Rejection]:
     if len(articles) == 1:
         return iter([_paper(stem(source), source, articles[0])])
     return (
-        _paper_or_rejection(source, number, article)
-        for number, article in enumerate(articles, 1)
+        _paper_or_rejection(source, number, article) for number, article in enumerate(articles, 1)
     )
 
 
-def _paper_or_rejection(
-    source: str, number: int, article: etree._Element
-) -> Paper | Rejection:
+def _paper_or_rejection(source: str, number: int, article: etree._Element) -> Paper | Rejection:
     """One of several articles, called by its PMC id, its DOI or its number."""
     path = f"{source}#{number}"
     ids = (

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from reciper_ray.readers.references import without_references
 from reciper_ray.readers.source import Block
 from reciper_ray.types import Kind
 
@@ -76,7 +77,7 @@ def lay_out(elements: Sequence[Heading | Block], *, weak_breaks: bool = False) -
                 if weak_breaks or len(block.text) >= _TORN_CHARS:
                     last_text = len(blocks)
                 blocks.append(block)
-    return blocks
+    return without_references(blocks)
 
 
 def _placed(block: Block, path: list[Heading], weak_breaks: bool) -> Block:

@@ -33,6 +33,7 @@ _MAGIC = {
 }
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f]")
 _CONTROL_SHARE = 0.01
+_FEW_CONTROLS = 8
 _SNIFFED = 1 << 16
 _WESTERN_SHARE = 0.1
 _UTF8_CHARACTER = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}")
@@ -103,7 +104,7 @@ def decode(data: bytes, *, declared: bool = False) -> str:
         text = data.decode("cp1252", "replace")
     start = text[:_SNIFFED]
     controls = len(_CONTROL.findall(start))
-    if controls > _CONTROL_SHARE * len(start):
+    if controls > max(_FEW_CONTROLS, _CONTROL_SHARE * len(start)):
         raise UnreadableInput(f"binary: {controls} control characters near the start")
     return text
 

@@ -197,7 +197,7 @@ def _recipes(value: Any, depth: int = 0) -> Iterator[Mapping[str, Any]]:
 
 def _is_empty(value: Any) -> bool:
     """Whether a model says in so many words that it found no recipe."""
-    return value in ([], {}) or (
+    return value in ([], {}, [{}]) or (
         isinstance(value, dict)
         and any(value.get(name) in ([], {}, None) for name in _LISTS if name in value)
     )

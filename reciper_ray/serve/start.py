@@ -5,6 +5,7 @@ with it.
 """
 
 import logging
+import math
 import os
 import re
 import signal
@@ -12,9 +13,9 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, redirect_stdout, suppress
+from contextlib import contextmanager, nullcontext, redirect_stdout
 from types import FrameType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from reciper_ray import errors
 from reciper_ray.client import Client
@@ -36,6 +37,7 @@ HAPROXY_PORTS = {
     "RAY_SERVE_FALLBACK_PROXY_GRPC_PORT": 9500,
 }
 READY_WITHIN_S = 60.0
+LOGGING = {"enable_access_log": False}
 
 _CAUSE = re.compile(r"reciper_ray\.errors\.(\w+): (.+)")
 
@@ -49,23 +51,29 @@ def serve(uri: str, config: Config, ready: Callable[[str], None]) -> None:
     """
     snapshot = Snapshot.open(uri)
     own = not os.environ.get("RAY_ADDRESS")
-    with ExitStack() as undo:
-        # Ray and Serve print; stdout is for results.
-        undo.enter_context(redirect_stdout(sys.stderr))
-        undo.enter_context(suppress(KeyboardInterrupt))
+    signal.signal(signal.SIGTERM, _interrupt)
+    # Ray and Serve print; stdout is for results.
+    with redirect_stdout(sys.stderr), _environment(config.serve) if own else nullcontext():
+        from ray import serve
+
         if own:
             _require_ports(config.serve)
-            undo.enter_context(_environment(config.serve))
-        undo.callback(_stop, own)
-        undo.enter_context(_interruptible())
-        _start(snapshot, config, own)
-        signal.signal(signal.SIGTERM, _interrupt)
-        _deploy(uri, config)
-        address = f"127.0.0.1:{config.serve.grpc_port}"
-        _await_answer(address)
-        ready(f"gRPC on {address}, snapshot {snapshot.id} with {snapshot.manifest.papers} papers")
-        while True:
-            signal.pause()
+        shared = False
+        try:
+            _start_ray(snapshot, config, own)
+            shared = bool(serve.status().proxies)
+            _start_serve(config.serve)
+            _deploy(uri, config)
+            address = f"127.0.0.1:{config.serve.grpc_port}"
+            _await_answer(address)
+            papers = snapshot.manifest.papers
+            ready(f"gRPC on {address}, snapshot {snapshot.id} with {papers} papers")
+            while True:
+                signal.pause()
+        except KeyboardInterrupt:
+            pass
+        finally:
+            _stop(shared)
 
 
 def _require_ports(config: ServeConfig) -> None:
@@ -96,33 +104,41 @@ def _environment(config: ServeConfig) -> Iterator[None]:
         yield
 
 
-def _start(snapshot: Snapshot, config: Config, own: bool) -> None:
+def _start_ray(snapshot: Snapshot, config: Config, own: bool) -> None:
     import ray
-    from ray import serve
 
     from reciper_ray.serve.app import demand
 
-    options: dict[str, object] = {}
+    quiet: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False}
+    wanted = demand(snapshot.manifest.shards, config)
     if own:
-        wanted = demand(snapshot.manifest.shards, config)
-        options = {
-            "address": "local",
-            "include_dashboard": False,
-            # A part may reserve more CPUs than a small machine has: it then shares them.
-            "num_cpus": max(os.cpu_count() or 1, -int(-wanted["CPU"] // 1)),
-        }
-    ray.init(**options, logging_level=logging.ERROR, log_to_driver=False)
+        # A part may reserve more CPUs than a small machine has: it then shares them.
+        cpus = max(os.cpu_count() or 1, math.ceil(wanted["CPU"]))
+        ray.init("local", num_cpus=cpus, include_dashboard=False, **quiet)
+    else:
+        try:
+            ray.init(**quiet)
+        except ConnectionError as error:
+            raise Unavailable(
+                f"RAY_ADDRESS = {os.environ['RAY_ADDRESS']!r}: {error}; a cluster that asks for"
+                " a token also needs RAY_AUTH_MODE=token here"
+            ) from error
+    # Ray has its own.
+    signal.signal(signal.SIGTERM, _interrupt)
     logging.getLogger("ray.serve").setLevel(logging.WARNING)
     if own and (gpus := ray.cluster_resources().get("GPU", 0)) < wanted["GPU"]:
         raise ConfigError(f"the configuration asks for {wanted['GPU']:g} GPUs; Ray sees {gpus:g}")
+
+
+def _start_serve(config: ServeConfig) -> None:
+    import ray
+    from ray import serve
+
     try:
         serve.start(
-            http_options={"host": config.serve.http_host, "port": config.serve.http_port},
-            grpc_options={
-                "port": config.serve.grpc_port,
-                "grpc_servicer_functions": list(SERVICERS),
-            },
-            logging_config={"enable_access_log": False},
+            http_options={"host": config.http_host, "port": config.http_port},
+            grpc_options={"port": config.grpc_port, "grpc_servicer_functions": list(SERVICERS)},
+            logging_config=LOGGING,
         )
     except (RuntimeError, ray.exceptions.RayError) as error:
         reason = str(error).strip().splitlines()[-1]
@@ -134,13 +150,9 @@ def _deploy(uri: str, config: Config) -> None:
 
     from reciper_ray.serve.app import application
 
+    graph = application(uri, config)
     try:
-        serve.run(
-            application(uri, config),
-            name=NAME,
-            route_prefix="/",
-            logging_config={"enable_access_log": False},
-        )
+        serve.run(graph, name=NAME, route_prefix="/", logging_config=LOGGING)
     except RuntimeError as error:
         status = serve.status().applications[NAME]
         messages = {name: d.message for name, d in status.deployments.items() if d.message}
@@ -173,33 +185,23 @@ def _await_answer(address: str) -> None:
                 return
 
 
-@contextmanager
-def _interruptible() -> Iterator[None]:
-    """SIGTERM ends this as SIGINT does. Afterwards both are ignored: stopping must not be cut
-    short."""
-    signal.signal(signal.SIGTERM, _interrupt)
-    try:
-        yield
-    finally:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, signal.SIG_IGN)
-
-
 def _interrupt(number: int, frame: FrameType | None) -> NoReturn:
     raise KeyboardInterrupt
 
 
-def _stop(own: bool) -> None:
-    """End everything that was started here, as far as it got."""
-    if "ray" not in sys.modules:
-        return
+def _stop(shared: bool) -> None:
+    """End everything that was started here, as far as it got; of a Serve that was there before
+    only the application."""
     import ray
     from ray import serve
 
+    # Stopping must not be cut short: HAProxy would outlive it.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
     # Ray prints that the controller, which ends itself, was killed.
     with open(os.devnull, "w") as nowhere, redirect_stdout(nowhere):
-        if ray.is_initialized() and own:
-            serve.shutdown()
-        elif ray.is_initialized():
+        if ray.is_initialized() and shared:
             serve.delete(NAME)
+        elif ray.is_initialized():
+            serve.shutdown()
         ray.shutdown()

@@ -37,8 +37,9 @@ def test_sections_lists_floats_and_footnotes_are_read() -> None:
         "<ce:simple-para>Why.</ce:simple-para></ce:abstract-sec></ce:abstract></head><body>"
         "<ce:sections><ce:section><ce:label>2</ce:label><ce:section-title>Methods</ce:section-title>"
         "<ce:section><ce:label>2.1</ce:label><ce:section-title>Firing</ce:section-title><ce:para>"
-        "La<ce:inf>0.6</ce:inf>CoO<ce:inf>3−<ce:italic>δ</ce:italic></ce:inf> at 10<ce:sup>−3</ce:sup>"
-        " Pa<ce:footnote><ce:label>1</ce:label><ce:note-para>In dry air.</ce:note-para></ce:footnote>"
+        "La<ce:inf>0.6</ce:inf>CoO<ce:inf>3−<ce:italic>δ</ce:italic></ce:inf> at"
+        " 10<ce:sup>−3</ce:sup> Pa<ce:footnote><ce:label>1</ce:label>"
+        "<ce:note-para>In dry air.</ce:note-para></ce:footnote>"
         "<ce:cross-ref>[3]</ce:cross-ref>.</ce:para></ce:section></ce:section></ce:sections></body>"
         "<tail><ce:bibliography><ce:bib-reference>Cited.</ce:bib-reference></ce:bibliography></tail>"
     )

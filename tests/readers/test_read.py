@@ -127,7 +127,7 @@ def test_the_content_decides_the_format_not_the_name(sample: Path) -> None:
         (b"<article><body><p/></body></article>", "no text"),
         (b'[{"title": ]', "broken JSON at line 1, column 12"),
         (b'{"title": "x"}', "no text"),
-        (b'[{"name": "x"}]', "unknown JSON shape: no entry has a title or a text; its keys are name"),
+        (b'[{"name": "x"}]', "unknown JSON shape: no entry has a title or a text; its keys"),
         (b"[]", "no papers"),
         (b"[" * 100_000, "nested too deeply"),
         (b"# Only a title", "no text"),
