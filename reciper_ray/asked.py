@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from reciper_ray import units
-from reciper_ray.lexical import STOP, tokens
+from reciper_ray.terms import STOP, tokens
 from reciper_ray.quantity import Quantity
 
 

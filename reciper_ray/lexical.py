@@ -1,4 +1,4 @@
-"""The lexical half: formula- and unit-aware tokens, and BM25 over one shard.
+"""BM25 over one shard, its passages and its papers, with the whole corpus's statistics.
 
 A shard stores term counts and lengths only. Document frequencies and the mean length are the
 whole corpus's (`Statistics`) and come with each query, so a passage's score does not depend on
@@ -6,92 +6,17 @@ how the corpus is sharded.
 """
 
 import math
-import re
-import threading
-import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
-import Stemmer
 from numpy.typing import NDArray
 
-from reciper_ray.types import Passage
-
-TOKENIZER_VERSION = "1"
+from reciper_ray.terms import corrected, terms, weight
 
 K1 = 0.9
 B = 0.5
-# A formula's element-amount pairs find its reordered and doped relatives; at full weight they
-# outvote the words that say what was done.
-PAIR_WEIGHT = 0.3
-
-_DASHES = dict.fromkeys(map(ord, "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe63\uff0d"), "-")
-_THOUSANDS = re.compile(r"(?<![\d.,])(\d{1,3}),(?=\d{3}(?!\d))")
-# A number keeps its decimals; a word keeps digits and inner decimal points, so that
-# LiNi0.5Mn1.5O4 is one token.
-_TOKEN = re.compile(r"[^\W_]+(?:\.\d+[^\W_]*)*")
-_NUMBER_UNIT = re.compile(r"(\d+(?:\.\d+)?)([^\W\d_]+)")
-_ELEMENT = re.compile(r"[A-Z][a-z]?(?:\d+(?:\.\d+)?)?")
-_FORMULA = re.compile(r"(?:[A-Z][a-z]?(?:\d+(?:\.\d+)?)?){2,}")
-
-_stemmer = Stemmer.Stemmer("english")
-_stemming = threading.Lock()  # a stemmer holds the word it works on
-
-# Words that carry no content in a procedure question; everything else is left to idf.
-STOP = frozenset(
-    """a an and are as at be by can did do does for from had has have how in into is it its of on
-    or that the their them then there these they this those to was were what when where which
-    while who why will with""".split()
-)
-
-
-def tokens(text: str) -> list[str]:
-    """Lexical tokens of `text` in order: stems in lower case, without stop words.
-
-    A formula of several elements yields itself and its element-amount pairs, which alone keep
-    their capital (`Co0.8`); a number written onto its unit (`600h`) yields both.
-    """
-    normal = unicodedata.normalize("NFKC", text).translate(_DASHES)
-    found: list[str] = []
-    for match in _TOKEN.finditer(_THOUSANDS.sub(r"\1", normal)):
-        token = match.group()
-        lowered = token.lower()
-        if lowered in STOP:
-            continue
-        if split := _NUMBER_UNIT.fullmatch(lowered):
-            found.extend(split.groups())
-            continue
-        found.append(_stem(lowered))
-        if any(map(str.isdigit, token)) and _FORMULA.fullmatch(token):
-            found.extend(_ELEMENT.findall(token))
-    return found
-
-
-@lru_cache(maxsize=1 << 16)
-def _stem(word: str) -> str:
-    if not (word.isascii() and word.isalpha()):
-        return word
-    with _stemming:
-        stem: str = _stemmer.stemWord(word)
-    return stem
-
-
-def is_pair(term: str) -> bool:
-    """Whether a term is an element-amount pair out of a formula."""
-    return term[:1].isupper()
-
-
-def term_counts(passage: Passage) -> dict[str, int]:
-    """How often each term stands in the passage's title, heading and text."""
-    return dict(Counter(tokens(f"{passage.title}\n{passage.heading}\n{passage.text}")))
-
-
-def length(counts: Mapping[str, int]) -> int:
-    """A passage's length in tokens; pairs repeat their formula and do not count."""
-    return sum(count for term, count in counts.items() if not is_pair(term))
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +24,8 @@ class Weights:
     """A question's terms in order of first appearance, each with its idf times its count.
 
     `passage` weights come from how many passages hold a term, `paper` weights from how many
-    papers do; `within` are the counts alone. Pairs count `PAIR_WEIGHT`.
+    papers do; `within` are the counts alone. Each counts as much as its kind
+    (`reciper_ray.terms.weight`).
     """
 
     passage: Mapping[str, float]
@@ -123,11 +49,10 @@ class Statistics:
         return self.mean_length * self.passages / max(self.papers, 1)
 
     def weights(self, question: str) -> Weights:
-        """The weights of the terms of `question`."""
-        within = {
-            term: count * (PAIR_WEIGHT if is_pair(term) else 1.0)
-            for term, count in Counter(tokens(question)).items()
-        }
+        """The weights of the terms of `question`; a word that nothing holds is taken for a slip
+        of the nearest that something does."""
+        asked = terms(question, lambda word: corrected(word, self._frequency))
+        within = {term: count * weight(term) for term, count in Counter(asked).items()}
         return Weights(
             passage={
                 t: w * idf(self.passages, self.frequencies.get(t, 0)) for t, w in within.items()
@@ -137,6 +62,9 @@ class Statistics:
             },
             within=within,
         )
+
+    def _frequency(self, term: str) -> int:
+        return self.frequencies.get(term, 0)
 
 
 def idf(total: int, holding: int) -> float:

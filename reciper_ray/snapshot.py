@@ -14,9 +14,11 @@ import pyarrow.parquet as pq
 
 from reciper_ray.adapters import tables
 from reciper_ray.adapters.storage import Store
+from reciper_ray.copies import Copy
 from reciper_ray.errors import CorruptSnapshot, NotFound
-from reciper_ray.lexical import TOKENIZER_VERSION, Statistics
+from reciper_ray.lexical import Statistics
 from reciper_ray.manifest import File, Manifest, Role, shard_of
+from reciper_ray.terms import TOKENIZER_VERSION
 from reciper_ray.types import Paper, Passage, Recipe, Rejection, View
 
 CURRENT = "CURRENT"
@@ -124,11 +126,30 @@ class Snapshot:
         """What was not indexed, by path."""
         return tables.rejections_of(self._table(self.manifest.file(Role.QUARANTINE)))
 
+    def copies(self) -> list[Copy]:
+        """Papers that are not indexed because another one is the same, by path."""
+        if not any(file.role is Role.COPIES for file in self.manifest.files):
+            return []
+        return tables.copies_of(self._table(self.manifest.file(Role.COPIES)))
+
+    def kept_ids(self) -> dict[str, str]:
+        """Id of each copy that is no indexed paper's → id of the paper indexed instead."""
+        return {c.paper_id: c.kept_id for c in self.copies() if c.paper_id != c.kept_id}
+
     def paper(self, paper_id: str) -> IndexedPaper:
-        """A paper by its id; reads the files of its shard only.
+        """A paper by its id, or the one it is a copy of; reads the files of its shard only.
 
         Raises `NotFound` naming the id and the snapshot.
         """
+        try:
+            return self._indexed(paper_id)
+        except NotFound:
+            kept = self.kept_ids().get(paper_id)
+            if kept is None:
+                raise
+            return self._indexed(kept)
+
+    def _indexed(self, paper_id: str) -> IndexedPaper:
         shard = shard_of(paper_id, self.manifest.shards)
         rows = self._rows_of(paper_id, self.manifest.file(Role.PAPERS, shard=shard))
         if not rows:

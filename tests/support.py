@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from reciper_ray import lexical
+from reciper_ray import terms
 from reciper_ray.adapters import tables
 from reciper_ray.adapters.index import ShardIndex, index_bytes
 from reciper_ray.lexical import Statistics
@@ -50,16 +50,16 @@ def shard(
 
 
 def statistics(passages: Sequence[Passage]) -> Statistics:
-    counts = [lexical.term_counts(p) for p in passages]
+    counts = [terms.term_counts(p) for p in passages]
     papers: dict[str, set[str]] = {}
-    for p, terms in zip(passages, counts, strict=True):
-        papers.setdefault(p.paper_id, set()).update(terms)
+    for p, mine in zip(passages, counts, strict=True):
+        papers.setdefault(p.paper_id, set()).update(mine)
     return Statistics(
         passages=len(passages),
         papers=len(papers),
-        mean_length=sum(map(lexical.length, counts)) / max(len(counts), 1),
-        frequencies=Counter(term for terms in counts for term in terms),
-        paper_frequencies=Counter(term for terms in papers.values() for term in terms),
+        mean_length=sum(map(terms.length, counts)) / max(len(counts), 1),
+        frequencies=Counter(term for mine in counts for term in mine),
+        paper_frequencies=Counter(term for mine in papers.values() for term in mine),
     )
 
 

@@ -10,7 +10,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from reciper_ray import evidence, lexical
+from reciper_ray import evidence, terms
+from reciper_ray.copies import Copy
 from reciper_ray.types import (
     Kind,
     Paper,
@@ -36,6 +37,8 @@ _STEP = pa.struct(
         ("temperature", pa.string()),
         ("time", pa.string()),
         ("atmosphere", pa.string()),
+        ("materials", pa.list_(pa.string())),
+        ("conditions", pa.list_(pa.string())),
     ]
 )
 _RECIPE = pa.struct(
@@ -45,6 +48,10 @@ _RECIPE = pa.struct(
         ("precursors", pa.list_(pa.string())),
         ("steps", pa.list_(_STEP)),
         ("extractor", pa.string()),
+        ("key_points", pa.list_(pa.string())),
+        ("read", pa.list_(_SPAN)),
+        ("dropped", pa.list_(pa.string())),
+        ("fallback", pa.string()),
     ]
 )
 _PASSAGE = pa.struct(
@@ -111,6 +118,11 @@ QUARANTINE = pa.schema(
     ]
 )
 
+# Papers that are not indexed because another one is the same.
+COPIES = pa.schema(
+    [(name, pa.string()) for name in ("paper_id", "source", "kept_id", "kept_source", "reason")]
+)
+
 
 def to_parquet(table: pa.Table, row_group_size: int) -> pa.Buffer:
     """The bytes of a Parquet file with `table`."""
@@ -144,12 +156,21 @@ def recipes_of(row: Row) -> tuple[Recipe, ...]:
     return tuple(
         Recipe(
             **recipe
+            | {name: tuple(recipe[name]) for name in ("precursors", "key_points", "dropped")}
             | {
-                "precursors": tuple(recipe["precursors"]),
-                "steps": tuple(Step(**s | {"span": Span(**s["span"])}) for s in recipe["steps"]),
+                "steps": tuple(map(_step_of, recipe["steps"])),
+                "read": tuple(Span(**span) for span in recipe["read"]),
             }
         )
         for recipe in row["recipes"]
+    )
+
+
+def _step_of(row: Row) -> Step:
+    return Step(
+        **dict(row)
+        | {"span": Span(**row["span"])}
+        | {name: tuple(row[name]) for name in ("materials", "conditions")}
     )
 
 
@@ -178,12 +199,12 @@ def passage_of(row: Row) -> Passage:
 
 def indexed_row(passage: Passage, steps: Sequence[Span]) -> dict[str, Any]:
     """A row of PASSAGES, for a paper whose recipes' steps stand at `steps`."""
-    counts = dict(sorted(lexical.term_counts(passage).items()))
+    counts = dict(sorted(terms.term_counts(passage).items()))
     found = evidence.traits(passage, steps)
     return asdict(passage) | {
         "terms": list(counts),
         "counts": list(counts.values()),
-        "length": lexical.length(counts),
+        "length": terms.length(counts),
         "section": int(found.section),
         "quantities": found.quantities,
         "steps": found.steps,
@@ -201,6 +222,16 @@ def traits_of(row: Row) -> evidence.Traits:
 def rejection_row(rejection: Rejection) -> dict[str, Any]:
     """A row of QUARANTINE."""
     return asdict(rejection)
+
+
+def copy_row(copy: Copy) -> dict[str, Any]:
+    """A row of COPIES."""
+    return asdict(copy)
+
+
+def copies_of(table: pa.Table) -> list[Copy]:
+    """The rows of a COPIES table."""
+    return [Copy(**row) for row in table.to_pylist()]
 
 
 def rejections_of(table: pa.Table) -> list[Rejection]:

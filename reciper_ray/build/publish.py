@@ -14,8 +14,9 @@ from reciper_ray import __version__
 from reciper_ray.adapters import tables
 from reciper_ray.adapters.storage import Store
 from reciper_ray.build.shards import Shard, lexicon, write_file
+from reciper_ray.copies import Copy
 from reciper_ray.errors import PublishConflict
-from reciper_ray.lexical import TOKENIZER_VERSION
+from reciper_ray.terms import TOKENIZER_VERSION
 from reciper_ray.manifest import EncoderInfo, Manifest, Role, ViewInfo
 from reciper_ray.snapshot import CURRENT, current_id, manifest_path
 from reciper_ray.types import Rejection, View
@@ -33,14 +34,17 @@ def describe(
     index: str,
     parent: str,
     corpus: str,
+    copies: Sequence[Copy] = (),
 ) -> Manifest:
-    """Write the lexicons and the quarantine; the manifest of these and of all shards."""
+    """Write lexicons, quarantine and copies; the manifest of these and of all shards."""
     files = [file for shard in shards for file in shard.files]
     for view in View:
         table = lexicon([shard.lexicons[view] for shard in shards])
         files.append(write_file(store, table, Role.LEXICON, rows_a_group=_ROWS_A_GROUP, view=view))
     table = pa.Table.from_pylist(list(map(tables.rejection_row, rejections)), tables.QUARANTINE)
     files.append(write_file(store, table, Role.QUARANTINE, rows_a_group=_ROWS_A_GROUP))
+    table = pa.Table.from_pylist(list(map(tables.copy_row, copies)), tables.COPIES)
+    files.append(write_file(store, table, Role.COPIES, rows_a_group=_ROWS_A_GROUP))
 
     def rows(role: Role, view: View | None = None) -> int:
         return sum(file.rows for file in files if (file.role, file.view) == (role, view))
