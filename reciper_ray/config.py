@@ -119,13 +119,15 @@ class ExtractConfig(Section):
 
     A paper longer than a prompt is read in parts of at most `part_tokens` (0: as much as fits the
     context), the first `max_parts` of them (0: all). A part whose output cannot be read is tried
-    `retries` times more.
+    `retries` times more. With `constrain` a model chooses among what the part states instead of
+    writing freely; without, it may write key points too.
     """
 
     backend: Literal["extractive", "vllm", "openai"] = "extractive"
     part_tokens: Annotated[int, Field(ge=0)] = 0
     max_parts: Annotated[int, Field(ge=0)] = 0
     retries: Annotated[int, Field(ge=0)] = 1
+    constrain: bool = True
     sampling: SamplingConfig = SamplingConfig()
     vllm: VllmConfig = VllmConfig()
     openai: EndpointConfig = EndpointConfig()
@@ -164,6 +166,31 @@ class IndexConfig(Section):
     device: Literal["cpu", "gpu"] = "cpu"
 
 
+class HybridConfig(Section):
+    """What `hybrid` adds up, and with which weights; 0 leaves a part out.
+
+    A paper's score: its shares of the best paper as one lexical document (`whole`), by its best
+    passage's words (`passage`) and meaning (`dense`), by its recipe's (`recipe`, `recipe_dense`).
+    `paper` is what the best paper's score adds to its passages. A passage's own: its share of the
+    paper's best by words (`lexical`) and its cosine (`meaning`), then its section, the
+    quantities and recipe steps it holds, and each kind of value asked for that it lacks. Measured
+    on the development questions; each may move by half without a visible loss.
+    """
+
+    whole: float = 1.0
+    passage: float = 1.0
+    dense: float = 0.5
+    recipe: float = 0.2
+    recipe_dense: float = 0.2
+    paper: float = 5.0
+    lexical: float = 1.0
+    meaning: float = 0.6
+    section: float = 0.2
+    quantities: float = 0.3
+    steps: float = 0.2
+    asked: float = 0.1
+
+
 class SearchConfig(Section):
     """Ranking. `candidates` (the paper's K_c), `distance` and `rerank_weight` (its lambda) are the
     paper mode's; the rest belong to `hybrid`."""
@@ -171,6 +198,7 @@ class SearchConfig(Section):
     candidates: Positive = 40
     distance: Literal["l2", "squared_l2", "cosine"] = "l2"
     rerank_weight: float = 0.1
+    hybrid: HybridConfig = HybridConfig()
 
 
 class PartConfig(Section):
@@ -219,6 +247,8 @@ class ServeConfig(Section):
     """The serving graph. With `api_key_env` set, calls must carry that variable's value.
 
     `start_attempts` is how often a deployment's replicas may fail to load before it is given up.
+    HTTP listens at `http_host`, and with `haproxy` gRPC does, too; Serve's own gRPC proxy
+    listens on every interface of the machine.
     """
 
     grpc_port: Annotated[int, Field(ge=1, le=65535)] = 9000

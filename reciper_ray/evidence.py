@@ -13,14 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reciper_ray import asked, quantity
+from reciper_ray.config import HybridConfig
 from reciper_ray.types import Kind, Passage, Span
 
-# Measured on the development questions; each may move by half without a visible loss.
-DENSE_WEIGHT = 0.6
-SECTION_WEIGHT = 0.2
-QUANTITY_WEIGHT = 0.3
-STEP_WEIGHT = 0.2
-ASKED_WEIGHT = 0.1
 # More quantities or recipe steps than these say nothing more.
 MANY_QUANTITIES = 8
 MANY_STEPS = 3
@@ -97,6 +92,7 @@ def parts(
     dense: NDArray[np.float64],
     found: Sequence[Traits],
     kinds: Collection[str],
+    weights: HybridConfig,
 ) -> list[dict[str, float]]:
     """The parts of the scores of one paper's passages, each array of shape (n,).
 
@@ -106,12 +102,12 @@ def parts(
     top = max(float(lexical.max(initial=0.0)), 1e-9)
     return [
         {
-            "lexical": float(words) / top,
-            "dense": DENSE_WEIGHT * float(meaning),
-            "section": SECTION_WEIGHT * t.section,
-            "quantities": QUANTITY_WEIGHT * min(t.quantities, MANY_QUANTITIES) / MANY_QUANTITIES,
-            "steps": STEP_WEIGHT * min(t.steps, MANY_STEPS) / MANY_STEPS,
-            "asked": -ASKED_WEIGHT * sum(kind not in t.states for kind in kinds),
+            "lexical": weights.lexical * float(words) / top,
+            "meaning": weights.meaning * float(meaning),
+            "section": weights.section * t.section,
+            "quantities": weights.quantities * min(t.quantities, MANY_QUANTITIES) / MANY_QUANTITIES,
+            "steps": weights.steps * min(t.steps, MANY_STEPS) / MANY_STEPS,
+            "asked": -weights.asked * sum(kind not in t.states for kind in kinds),
         }
         for words, meaning, t in zip(lexical, dense, found, strict=True)
     ]

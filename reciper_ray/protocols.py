@@ -11,7 +11,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from reciper_ray.config import SearchConfig
+from reciper_ray.config import HybridConfig, SearchConfig
 from reciper_ray.errors import ReciperError
 from reciper_ray.evidence import Evidence
 from reciper_ray.lexical import Statistics, Weights
@@ -66,6 +66,7 @@ class EvidenceQuery:
     kinds: Collection[str]
     papers: Mapping[str, float]
     depth: int
+    weights: HybridConfig = HybridConfig()
 
 
 class Embedder(Protocol):

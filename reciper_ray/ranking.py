@@ -10,19 +10,6 @@ from dataclasses import dataclass
 
 from reciper_ray.types import View
 
-# What a paper is ranked by: the paper as one lexical document, its best passage for the
-# question's words and for its meaning, and the same of its recipe. Measured on the development
-# questions.
-PAPER_WEIGHTS = {
-    "whole": 1.0,
-    "passage": 1.0,
-    "dense": 0.5,
-    "recipe passage": 0.2,
-    "recipe dense": 0.2,
-}
-# A share of the best paper's score against a passage's own: papers first, passages within.
-PAPER_WEIGHT = 5.0
-
 _WORD = re.compile(r"\w+")
 
 
@@ -107,27 +94,29 @@ def word_coverage(question: str, document: str) -> float:
     return len(asked & words(document)) / max(len(asked), 1)
 
 
+def paper_scores(
+    features: Mapping[str, Mapping[str, float]], weights: Mapping[str, float]
+) -> dict[str, float]:
+    """Hybrid scores of papers, the best at most the sum of `weights`.
 
-def paper_scores(features: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
-    """Hybrid scores of papers, the best at most `sum(PAPER_WEIGHTS)`.
-
-    `features` gives, by name in `PAPER_WEIGHTS`, what is known of each paper; each feature counts
-    as a share of its best paper's. A paper outside a dense list is as far as the list's last.
+    `features` gives, by name, what is known of each paper; each counts as a share of its best
+    paper's. A paper outside a dense list is as far as the list's last.
     """
     papers = sorted(set().union(*features.values()))
     scores = dict.fromkeys(papers, 0.0)
-    for name, weight in PAPER_WEIGHTS.items():
-        values = features.get(name, {})
+    for name, values in features.items():
         top = max(values.values(), default=0.0)
         if top <= 0.0:
             continue
         unknown = min(values.values()) if name.endswith("dense") else 0.0
         for paper in papers:
-            scores[paper] += weight * values.get(paper, unknown) / top
+            scores[paper] += weights[name] * values.get(paper, unknown) / top
     return scores
 
 
-def best_of(candidates: Iterable[Candidate], score: Callable[[Candidate], float]) -> dict[str, float]:
+def best_of(
+    candidates: Iterable[Candidate], score: Callable[[Candidate], float]
+) -> dict[str, float]:
     """The best score of each candidate's paper."""
     best: dict[str, float] = {}
     for candidate in candidates:

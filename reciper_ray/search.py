@@ -143,9 +143,7 @@ class _Search:
                 depth=self._depth(),
                 filters=self.query.filters,
             )
-        replies = await self.fan.ask(
-            lambda g: g.candidates(self.parts.snapshot_id, asked[g.view])
-        )
+        replies = await self.fan.ask(lambda g: g.candidates(self.parts.snapshot_id, asked[g.view]))
         return weights, {
             view: [reply for (v, _), reply in replies.items() if v is view]
             for view in self.fan.views
@@ -169,7 +167,9 @@ class _Search:
                     ranked.append(Ranked(c, c.lexical, {"lexical": c.lexical}))
         return sorted(ranked, key=lambda r: r.order)
 
-    async def _read(self, ranked: Sequence[Ranked]) -> list[tuple[Passage, float, dict[str, float]]]:
+    async def _read(
+        self, ranked: Sequence[Ranked]
+    ) -> list[tuple[Passage, float, dict[str, float]]]:
         """The passages of `ranked`; those of a shard that failed meanwhile are missing."""
         wanted: dict[View, dict[int, list[str]]] = {view: {} for view in self.fan.views}
         for r in ranked:
@@ -215,8 +215,8 @@ class _Search:
         with self.fan.stage("merge"):
             scores, owner = self._papers(replies)
             best = sorted(scores, key=lambda paper: (-scores[paper], paper))
-            top = scores[best[0]] if best else 1.0
-        view = self.fan.views[0]
+            top = max(scores.values(), default=0.0) or 1.0
+        view, weights_of = self.fan.views[0], self.parts.config.hybrid
         kinds = evidence.kinds_asked(self.query.text)
         found: list[evidence.Evidence] = []
         count = max(PAPERS, self.query.k // 5)
@@ -228,8 +228,9 @@ class _Search:
                     within=weights[view].within,
                     mean_length=self.parts.statistics[view].mean_length,
                     kinds=kinds,
-                    papers={p: ranking.PAPER_WEIGHT * scores[p] / top for p in chosen},
+                    papers={p: weights_of.paper * scores[p] / top for p in chosen},
                     depth=self.query.k,
+                    weights=weights_of,
                 )
                 found = await self._select(ask, view, {owner[p] for p in chosen})
                 if count >= len(best):
@@ -251,22 +252,23 @@ class _Search:
         known: dict[str, dict[str, float]] = {}
         owner: dict[str, int] = {}
         for view in self.fan.views:
-            prefix = "recipe " if view is View.RECIPE else ""
             dense = self._merged([r.dense for r in replies[view]], _dense)
             lexical = self._merged([r.lexical for r in replies[view]], _lexical)
-            papers = sorted(
+            whole = sorted(
                 (p for r in replies[view] for p in r.papers), key=lambda p: (-p.whole, p.paper_id)
             )
             proposed = {c.paper_id for c in dense + lexical}
-            proposed.update(p.paper_id for p in papers[: self._depth()])
+            proposed.update(p.paper_id for p in whole[: self._depth()])
+            papers = [p for p in whole if p.paper_id in proposed]
             owner |= {c.paper_id: c.shard for c in dense + lexical}
-            owner |= {p.paper_id: p.shard for p in papers if p.paper_id in proposed}
-            known[f"{prefix}whole"] = {p.paper_id: p.whole for p in papers if p.paper_id in proposed}
-            known[f"{prefix}passage"] = {
-                p.paper_id: p.passage for p in papers if p.paper_id in proposed
-            }
-            known[f"{prefix}dense"] = ranking.best_of(dense, _dense)
-        return ranking.paper_scores(known), owner
+            owner |= {p.paper_id: p.shard for p in papers}
+            best = {p.paper_id: p.passage for p in papers}
+            if view is View.PARAGRAPH:
+                known["whole"] = {p.paper_id: p.whole for p in papers}
+                known["passage"], known["dense"] = best, ranking.best_of(dense, _dense)
+            else:
+                known["recipe"], known["recipe_dense"] = best, ranking.best_of(dense, _dense)
+        return ranking.paper_scores(known, self.parts.config.hybrid.model_dump()), owner
 
 
 def _dense(candidate: Candidate) -> float:

@@ -116,11 +116,17 @@ def _named(text: str) -> Iterator[str]:
 
 
 @cache
-def _chemicals() -> Mapping[tuple[str, ...], str]:
+def chemical_names() -> Mapping[str, str]:
+    """Common chemicals: name, in American spelling and lower case, to formula."""
     table = (files("reciper_ray") / "data" / "chemicals.tsv").read_text("utf-8")
-    rows = [line.split("\t") for line in table.splitlines() if not line.startswith("#")]
-    parsed = {tuple(name.split()): formula.parse(written) for name, written in rows}
-    return {name: found.canonical for name, found in parsed.items() if found}
+    rows = (line.split("\t") for line in table.splitlines() if not line.startswith("#"))
+    return {name: written for name, written in rows}
+
+
+@cache
+def _chemicals() -> Mapping[tuple[str, ...], str]:
+    parsed = {name: formula.parse(written) for name, written in chemical_names().items()}
+    return {tuple(name.split()): found.canonical for name, found in parsed.items() if found}
 
 
 def _split(text: str) -> list[str]:

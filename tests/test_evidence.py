@@ -4,9 +4,12 @@ import numpy as np
 import pytest
 
 from reciper_ray import evidence
+from reciper_ray.config import HybridConfig
 from reciper_ray.evidence import Evidence, Section, Traits, kinds_asked, section, traits
 from reciper_ray.types import Kind, Span
 from tests import support
+
+W = HybridConfig()
 
 
 @pytest.mark.parametrize(
@@ -44,33 +47,33 @@ def test_the_parts_of_a_score_are_weighed_and_capped() -> None:
     rich = Traits(Section.PROCEDURE, 80, 9, frozenset({"time"}))
     poor = Traits(Section.BACKGROUND, 4, 0, frozenset())
     first, second = evidence.parts(
-        np.array([2.0, 1.0]), np.array([0.5, -0.1]), [rich, poor], {"time", "temperature"}
+        np.array([2.0, 1.0]), np.array([0.5, -0.1]), [rich, poor], {"time", "temperature"}, W
     )
     assert first == pytest.approx(
         {
             "lexical": 2.0 / 2.0,
-            "dense": evidence.DENSE_WEIGHT * 0.5,
-            "section": evidence.SECTION_WEIGHT,
-            "quantities": evidence.QUANTITY_WEIGHT,
-            "steps": evidence.STEP_WEIGHT,
-            "asked": -evidence.ASKED_WEIGHT,
+            "meaning": W.meaning * 0.5,
+            "section": W.section,
+            "quantities": W.quantities,
+            "steps": W.steps,
+            "asked": -W.asked,
         }
     )
     assert second == pytest.approx(
         {
             "lexical": 1.0 / 2.0,
-            "dense": evidence.DENSE_WEIGHT * -0.1,
-            "section": -evidence.SECTION_WEIGHT,
-            "quantities": evidence.QUANTITY_WEIGHT * 4 / 8,
+            "meaning": W.meaning * -0.1,
+            "section": -W.section,
+            "quantities": W.quantities * 4 / 8,
             "steps": 0.0,
-            "asked": -2 * evidence.ASKED_WEIGHT,
+            "asked": -2 * W.asked,
         }
     )
 
 
 def test_a_paper_without_any_of_the_words_scores_no_lexical_part() -> None:
     nothing = Traits(Section.OTHER, 0, 0, frozenset())
-    (only,) = evidence.parts(np.zeros(1), np.zeros(1), [nothing], ())
+    (only,) = evidence.parts(np.zeros(1), np.zeros(1), [nothing], (), W)
     assert only["lexical"] == 0.0
 
 

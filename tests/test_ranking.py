@@ -86,16 +86,16 @@ def test_coverage_of_a_question_without_words_is_zero() -> None:
 
 
 def test_a_papers_score_adds_its_share_of_the_best_in_each_feature() -> None:
-    scores = ranking.paper_scores({"whole": {"a": 4.0, "b": 2.0}, "passage": {"b": 3.0}})
-    w = ranking.PAPER_WEIGHTS
-    assert scores == {"a": w["whole"], "b": w["whole"] * 2 / 4 + w["passage"]}
+    features = {"whole": {"a": 4.0, "b": 2.0}, "passage": {"b": 3.0}}
+    scores = ranking.paper_scores(features, {"whole": 0.5, "passage": 2.0})
+    assert scores == {"a": 0.5, "b": 0.5 * 2 / 4 + 2.0}
 
 
 def test_a_paper_outside_a_dense_list_is_as_far_as_its_last() -> None:
-    scores = ranking.paper_scores({"whole": {"a": 1.0}, "dense": {"b": 0.8, "c": 0.6}})
-    w = ranking.PAPER_WEIGHTS
-    assert scores["a"] == pytest.approx(w["whole"] + w["dense"] * 0.6 / 0.8)
-    assert scores["c"] == pytest.approx(w["dense"] * 0.6 / 0.8)
+    features = {"whole": {"a": 1.0}, "dense": {"b": 0.8, "c": 0.6}}
+    scores = ranking.paper_scores(features, {"whole": 2.0, "dense": 0.5})
+    assert scores["a"] == pytest.approx(2.0 + 0.5 * 0.6 / 0.8)
+    assert scores["c"] == pytest.approx(0.5 * 0.6 / 0.8)
 
 
 def test_a_paper_has_the_score_of_its_best_candidate() -> None:

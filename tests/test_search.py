@@ -200,9 +200,7 @@ class Faulty:
     ) -> Mapping[int, ShardReply | ReciperError]:
         await asyncio.sleep(self.delay)
         replies = dict(await self.group.candidates(snapshot_id, query))
-        return {
-            n: Unavailable("disk gone") if n in self.failing else r for n, r in replies.items()
-        }
+        return {n: Unavailable("disk gone") if n in self.failing else r for n, r in replies.items()}
 
     async def evidence(
         self, snapshot_id: str, query: EvidenceQuery

@@ -165,6 +165,7 @@ class ShardIndex:
                 self._similarity(inside, query.vector),
                 self._traits(rows),
                 query.kinds,
+                query.weights,
             )
             for row, own in zip(inside, found, strict=True):
                 all_parts = {"paper": query.papers[paper], **own}
@@ -227,7 +228,9 @@ def _best(
     if len(rows) > depth:
         floor = np.partition(scores, len(rows) - depth)[len(rows) - depth]
         rows, scores = rows[scores >= floor], scores[scores >= floor]
-    order = sorted(zip((-scores).tolist(), [names[int(r)] for r in rows], rows.tolist(), strict=True))
+    order = sorted(
+        zip((-scores).tolist(), [names[int(r)] for r in rows], rows.tolist(), strict=True)
+    )
     return np.array([row for _, _, row in order[:depth]], np.int64)
 
 
