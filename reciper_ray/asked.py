@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from reciper_ray import units
-from reciper_ray.terms import STOP, tokens
 from reciper_ray.quantity import Quantity
+from reciper_ray.terms import STOP, tokens
 
 
 @dataclass(frozen=True, slots=True)

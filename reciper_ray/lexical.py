@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from reciper_ray.terms import corrected, terms, weight
+from reciper_ray import terms as written
+from reciper_ray.terms import corrected
 
 K1 = 0.9
 B = 0.5
@@ -51,8 +52,8 @@ class Statistics:
     def weights(self, question: str) -> Weights:
         """The weights of the terms of `question`; a word that nothing holds is taken for a slip
         of the nearest that something does."""
-        asked = terms(question, lambda word: corrected(word, self._frequency))
-        within = {term: count * weight(term) for term, count in Counter(asked).items()}
+        asked = written.terms(question, lambda word: corrected(word, self._frequency))
+        within = {term: count * written.weight(term) for term, count in Counter(asked).items()}
         return Weights(
             passage={
                 t: w * idf(self.passages, self.frequencies.get(t, 0)) for t, w in within.items()
@@ -108,7 +109,7 @@ class LexicalIndex:
         return total
 
     def paper_scores(self, weights: Mapping[str, float], mean_length: float) -> NDArray[np.float64]:
-        """BM25 of every paper taken as one document, shape (papers,); `mean_length` is a paper's."""
+        """BM25 of every paper as one document, shape (papers,); `mean_length` is a paper's."""
         total = np.zeros(self._papers)
         for term, weight in weights.items():
             rows, counts = self._postings(term)

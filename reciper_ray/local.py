@@ -88,9 +88,7 @@ class LocalGroup:
         self._check(snapshot_id)
         loop = asyncio.get_running_loop()
         return {
-            shard: await loop.run_in_executor(
-                self._executor, self._indexes[shard].passages, wanted
-            )
+            shard: await loop.run_in_executor(self._executor, self._indexes[shard].passages, wanted)
             for shard, wanted in ids.items()
         }
 

@@ -35,7 +35,7 @@ class ShardQuery:
     mean_length: float
     mean_paper_length: float
     depth: int
-    filters: Filters = Filters()
+    filters: Filters = field(default_factory=Filters)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class EvidenceQuery:
     kinds: Collection[str]
     papers: Mapping[str, float]
     depth: int
-    weights: HybridConfig = HybridConfig()
+    weights: HybridConfig = field(default_factory=HybridConfig)
 
 
 class Embedder(Protocol):

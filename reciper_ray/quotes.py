@@ -12,8 +12,8 @@ from functools import lru_cache
 
 from reciper_ray import quantity
 from reciper_ray.asked import Attribute, attributes
-from reciper_ray.terms import tokens
 from reciper_ray.quantity import Quantity
+from reciper_ray.terms import tokens
 from reciper_ray.text import sentences, squeeze
 from reciper_ray.types import Hit, Passage, Span, View
 

@@ -56,9 +56,56 @@ _SPELLINGS = tuple(
 
 # Words that carry no content in a procedure question; everything else is left to idf.
 STOP = frozenset(
-    """a an and are as at be by can did do does for from had has have how in into is it its of on
-    or that the their them then there these they this those to was were what when where which
-    while who why will with""".split()
+    [
+        "a",
+        "an",
+        "and",
+        "are",
+        "as",
+        "at",
+        "be",
+        "by",
+        "can",
+        "did",
+        "do",
+        "does",
+        "for",
+        "from",
+        "had",
+        "has",
+        "have",
+        "how",
+        "in",
+        "into",
+        "is",
+        "it",
+        "its",
+        "of",
+        "on",
+        "or",
+        "that",
+        "the",
+        "their",
+        "them",
+        "then",
+        "there",
+        "these",
+        "they",
+        "this",
+        "those",
+        "to",
+        "was",
+        "were",
+        "what",
+        "when",
+        "where",
+        "which",
+        "while",
+        "who",
+        "why",
+        "will",
+        "with",
+    ]
 )
 
 _stemmer = Stemmer.Stemmer("english")
@@ -119,8 +166,8 @@ def _named(text: str) -> Iterator[str]:
 def chemical_names() -> Mapping[str, str]:
     """Common chemicals: name, in American spelling and lower case, to formula."""
     table = (files("reciper_ray") / "data" / "chemicals.tsv").read_text("utf-8")
-    rows = (line.split("\t") for line in table.splitlines() if not line.startswith("#"))
-    return {name: written for name, written in rows}
+    lines = (line for line in table.splitlines() if not line.startswith("#"))
+    return {name: written for name, _, written in (line.partition("\t") for line in lines)}
 
 
 @cache

@@ -26,7 +26,8 @@ def modules() -> list[str]:
 
 
 def loaded_by(names: list[str]) -> set[str]:
-    code = f"import sys, importlib\nfor n in {names!r}: importlib.import_module(n)\nprint(*sys.modules)"
+    code = f"import sys, importlib\nfor n in {names!r}: importlib.import_module(n)\n"
+    code += "print(*sys.modules)"
     output = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )

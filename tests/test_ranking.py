@@ -11,7 +11,9 @@ from reciper_ray.ranking import Candidate, Ranked
 from reciper_ray.types import View
 
 
-def candidate(name: str, paper: str = "p", view: View = View.PARAGRAPH, **scores: float) -> Candidate:
+def candidate(
+    name: str, paper: str = "p", view: View = View.PARAGRAPH, **scores: float
+) -> Candidate:
     return Candidate(name, paper, view, 0, **scores)
 
 

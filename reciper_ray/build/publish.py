@@ -16,9 +16,9 @@ from reciper_ray.adapters.storage import Store
 from reciper_ray.build.shards import Shard, lexicon, write_file
 from reciper_ray.copies import Copy
 from reciper_ray.errors import PublishConflict
-from reciper_ray.terms import TOKENIZER_VERSION
 from reciper_ray.manifest import EncoderInfo, Manifest, Role, ViewInfo
 from reciper_ray.snapshot import CURRENT, current_id, manifest_path
+from reciper_ray.terms import TOKENIZER_VERSION
 from reciper_ray.types import Rejection, View
 
 _ROWS_A_GROUP = 65536

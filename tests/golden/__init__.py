@@ -46,7 +46,9 @@ async def rank(questions: Sequence[str]) -> list[dict[str, Any]]:
             statistics={view: snapshot.statistics(view) for view in View},
             embedder=StoredVectors(questions),
             groups=[
-                LocalGroup(snapshot.id, load_shards(snapshot, view, range(2), "cpu"), view, executor)
+                LocalGroup(
+                    snapshot.id, load_shards(snapshot, view, range(2), "cpu"), view, executor
+                )
                 for view in View
             ],
             reranker=LocalReranker(executor),

@@ -36,9 +36,7 @@ def main() -> None:
             # Where it was made is no part of the snapshot's id, and no business of the repository.
             manifest.write_text(manifest.read_text("utf-8").replace(folder, "sample/papers"))
     stems = {Path(name).stem for name in PAPERS}
-    questions = [
-        q.text for q in qa.load(ROOT / "sample" / "qa.jsonl") if q.relevant_ids & stems
-    ]
+    questions = [q.text for q in qa.load(ROOT / "sample" / "qa.jsonl") if q.relevant_ids & stems]
     if not RANKINGS.exists():
         np.save(VECTORS, query_encoder(config.encoder).encode_queries(questions))
         rankings = asyncio.run(rank(questions))
