@@ -159,7 +159,7 @@ class Client(_Client):
         """What the server serves."""
         return wire.decode_info(self._call(self._stub.Info, pb.InfoRequest(), timeout_ms))
 
-    def healthy(self, timeout_ms: int = DEFAULT_TIMEOUT_MS) -> bool:
+    def health(self, timeout_ms: int = DEFAULT_TIMEOUT_MS) -> bool:
         """Whether the server says it is serving. Raises `Unavailable` if it says nothing."""
         request = health_pb2.HealthCheckRequest()
         return _serving(self._call(self._health.Check, request, timeout_ms))
@@ -231,7 +231,7 @@ class AsyncClient(_Client):
         """What the server serves."""
         return wire.decode_info(await self._call(self._stub.Info, pb.InfoRequest(), timeout_ms))
 
-    async def healthy(self, timeout_ms: int = DEFAULT_TIMEOUT_MS) -> bool:
+    async def health(self, timeout_ms: int = DEFAULT_TIMEOUT_MS) -> bool:
         """Whether the server says it is serving. Raises `Unavailable` if it says nothing."""
         request = health_pb2.HealthCheckRequest()
         return _serving(await self._call(self._health.Check, request, timeout_ms))

@@ -19,9 +19,7 @@ FAN_OUT_SHARE = 0.8
 class FanOut:
     """The calls of `query` to `groups`; only the groups of `views` are asked."""
 
-    def __init__(
-        self, query: Query, groups: Sequence[ShardGroup], views: Collection[View]
-    ) -> None:
+    def __init__(self, query: Query, groups: Sequence[ShardGroup], views: Collection[View]) -> None:
         self.views = sorted(views)
         self.groups = [g for g in groups if g.view in views]
         self.stage_ms: dict[str, float] = {}

@@ -1,16 +1,21 @@
 """Text generation as the rest of the system sees it: prompts in, one completion each out."""
 
+import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """One turn: what the model is told to do, and what it is given."""
+    """One turn: what the model is told to do, what it is given, and the JSON schema of its answer.
+
+    The schema is kept as far as the model's backend can.
+    """
 
     system: str
     user: str
+    schema: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +27,11 @@ class Completion:
     prompt_tokens: int = 0
     tokens: int = 0
     error: str = ""
+
+
+def digest(*parts: object) -> str:
+    """A short name for options, the same in every process for what prints the same."""
+    return hashlib.sha256(repr(parts).encode()).hexdigest()[:12]
 
 
 class Generator(Protocol):
@@ -41,10 +51,8 @@ class Generator(Protocol):
         """How many tokens `text` has, at most."""
         ...
 
-    def generate(
-        self, prompts: Sequence[Prompt], schema: Mapping[str, Any], attempt: int = 0
-    ) -> list[Completion]:
-        """One completion a prompt, in order, each JSON of `schema` as far as the model can.
+    def generate(self, prompts: Sequence[Prompt], attempt: int = 0) -> list[Completion]:
+        """One completion a prompt, in order.
 
         What fails for one prompt is that completion's `error`. `attempt` > 0 asks for another
         answer than before. Raises `ReciperError` if nothing can be generated at all.

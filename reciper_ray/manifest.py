@@ -28,6 +28,7 @@ class Role(StrEnum):
     PAPERS = "papers"
     LEXICON = "lexicon"
     QUARANTINE = "quarantine"
+    COPIES = "copies"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +111,11 @@ class Manifest:
         content["encoder"].pop("model")
         canonical = json.dumps(content, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(f"{FORMAT_VERSION}{canonical}".encode()).hexdigest()[:16]
+
+    @property
+    def copies(self) -> int:
+        """Papers that are not indexed because another one is the same."""
+        return sum(file.rows for file in self.files if file.role is Role.COPIES)
 
     def file(self, role: Role, view: View | None = None, shard: int | None = None) -> File:
         """The one file of that role, view and shard. Raises `CorruptSnapshot` if there is none."""

@@ -5,7 +5,7 @@ Either file holds JSON lines or one JSON array. Judging what comes back is `reci
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from reciper_ray.errors import InvalidArgument
@@ -33,6 +33,13 @@ class Question:
     def answerable(self) -> bool:
         """Whether the paper reports what is asked."""
         return self.type != UNANSWERABLE
+
+    def with_kept(self, kept: Mapping[str, str]) -> "Question":
+        """The question with each copy in `relevant_ids` joined by the paper kept instead."""
+        return replace(
+            self,
+            relevant_ids=self.relevant_ids | {kept[i] for i in self.relevant_ids if i in kept},
+        )
 
 
 def load(path: str | Path) -> list[Question]:

@@ -56,56 +56,11 @@ _SPELLINGS = tuple(
 
 # Words that carry no content in a procedure question; everything else is left to idf.
 STOP = frozenset(
-    [
-        "a",
-        "an",
-        "and",
-        "are",
-        "as",
-        "at",
-        "be",
-        "by",
-        "can",
-        "did",
-        "do",
-        "does",
-        "for",
-        "from",
-        "had",
-        "has",
-        "have",
-        "how",
-        "in",
-        "into",
-        "is",
-        "it",
-        "its",
-        "of",
-        "on",
-        "or",
-        "that",
-        "the",
-        "their",
-        "them",
-        "then",
-        "there",
-        "these",
-        "they",
-        "this",
-        "those",
-        "to",
-        "was",
-        "were",
-        "what",
-        "when",
-        "where",
-        "which",
-        "while",
-        "who",
-        "why",
-        "will",
-        "with",
-    ]
+    _WORD.findall(
+        "a an and are as at be by can did do does for from had has have how in into is it its of on"
+        " or that the their them then there these they this those to was were what when where"
+        " which while who why will with"
+    )
 )
 
 _stemmer = Stemmer.Stemmer("english")

@@ -1,8 +1,8 @@
 """Text: conservative clean-up, the matching rule of evaluation, and sentence boundaries.
 
 Clean-up repairs only damage that is certain (an unmapped glyph before an exponent, a ring for a
-degree sign, a ligature). It keeps every number, formula and dash as its source wrote it. What
-quantities and formulas mean is not in scope.
+degree sign, a ligature, the exponent in `10 14 cm −3`). It keeps every number, formula and dash as
+its source wrote it. What quantities and formulas mean is not in scope.
 """
 
 import re
@@ -11,7 +11,17 @@ import unicodedata
 from reciper_ray.types import Span
 
 _LIGATURES = {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"}
-_DEGREES = {"℃": "°C", "℉": "°F", "\uf0b0": "°"}  # the last is ° in the Symbol font's private codes
+_DEGREES = {"℃": "°C", "℉": "°F"}
+# The Symbol font's private codes, as far as its signs mean the same everywhere.
+_SYMBOL_FONT = {
+    chr(0xF000 + code): sign
+    for start, signs in (
+        (0x2B, "+"), (0x2D, "−"), (0x3D, "="), (0x44, "Δ"), (0x46, "ΦΓ"), (0x4C, "Λ"), (0x50, "ΠΘ"),
+        (0x53, "Σ"), (0x57, "ΩΞΨ"), (0x61, "αβχδεφγηιϕκλμνοπθρστυϖωξψζ"), (0xA3, "≤"),
+        (0xA5, "∞"), (0xAE, "→"), (0xB0, "°±"), (0xB3, "≥×"), (0xBB, "≈"), (0xD7, "⋅"),
+    )
+    for code, sign in enumerate(signs, start)
+}  # fmt: skip
 _LINE_BREAKS = "\v\f\x1c\x1d\x1e\x1f\x85\u2028\u2029"
 _SPACES = (0xA0, 0x1680, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000)
 _INVISIBLE = (0xAD, *range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2070), 0xFEFF)
@@ -21,12 +31,22 @@ _CHARS: dict[int, str | None] = {
     **dict.fromkeys((*_CONTROLS, *_INVISIBLE, *_SURROGATES)),
     **dict.fromkeys(_SPACES, " "),
     **dict.fromkeys(map(ord, _LINE_BREAKS), "\n"),
-    **{ord(old): new for old, new in (_LIGATURES | _DEGREES).items()},
+    **{ord(old): new for old, new in (_LIGATURES | _DEGREES | _SYMBOL_FONT).items()},
 }
 _SOFT_HYPHEN_BREAK = re.compile(r"\u00ad\s+")
 _CID_MINUS = re.compile(r"\(cid:0\) ?(?=\d)")
 _RING = re.compile(r"[◦˚∘](?<=\d.)|[◦˚∘º](?<=[\d (/\[].)(?= ?[CF]\b)")
 _CELSIUS = re.compile(r"(?<=\d)( ?)(?:o ?|° )C\b")
+# Powers of ten whose exponent came down: behind `×` with a minus, or with a unit that only a power
+# goes with; in front of cm⁻² and cm⁻³ (1014 carriers per cm³ is no number anybody measures).
+_MINUS_POWER = re.compile(r"(?<=×)( ?10) ?[−–-] ?(\d{1,2})(?![\d.])")
+_POWER = re.compile(
+    r"(?<![\d.])(\d(?:\.\d{1,3})? ?× ?10)([3-9]|[12]\d)"
+    r"(?= ?(?:[Cc]ycles?|[kMG]?Hz|Pa|Ω|W|S|J|s|ions?|cm ?[−–-] ?[1-3]|m ?[−–-] ?[1-3])(?![a-z]))"
+)
+_DENSITY = re.compile(r"(?<![\d.,–−-])10([12]\d)(?= ?c?m ?[−–-] ?[23](?![\d.]))")
+_SPACED_DENSITY = re.compile(r"(?<![\d.,–−-])10 ([1-9]|[12]\d) (c?m) [−–-] ?([23])(?![\d.])")
+_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _QUARTER_EQUALS = re.compile(r"(?<=[A-Za-z)\]])( ?)¼(?= ?[-+−~∼]?\d)")
 
 
@@ -44,7 +64,24 @@ def normalise(text: str) -> str:
         text = _CID_MINUS.sub("−", text)
     if "¼" in text:
         text = _QUARTER_EQUALS.sub(r"\1=", text)
+    if "10" in text:
+        text = _powers(text)
     return _CELSIUS.sub(r"\1°C", _RING.sub("°", text))
+
+
+def _powers(text: str) -> str:
+    """`text` with the exponents of powers of ten raised again where that is certain."""
+    text = _MINUS_POWER.sub(lambda match: f"{match[1]}⁻{match[2].translate(_RAISED)}", text)
+    for pattern in (_POWER, _DENSITY):
+        text = pattern.sub(_raised, text)
+    return _SPACED_DENSITY.sub(
+        lambda m: f"10{m[1].translate(_RAISED)} {m[2]}⁻{m[3].translate(_RAISED)}", text
+    )
+
+
+def _raised(match: re.Match[str]) -> str:
+    *before, exponent = match.groups()
+    return f"{before[0] if before else '10'}{exponent.translate(_RAISED)}"
 
 
 def squeeze(text: str) -> str:

@@ -294,16 +294,40 @@ def _encode_recipe(recipe: Recipe) -> pb.Recipe:
                 time=step.time,
                 atmosphere=step.atmosphere,
                 span=_encode_span(step.span),
+                materials=step.materials,
+                conditions=step.conditions,
             )
             for step in recipe.steps
         ],
         extractor=recipe.extractor,
+        key_points=recipe.key_points,
+        read=map(_encode_span, recipe.read),
+        dropped=recipe.dropped,
+        fallback=recipe.fallback,
     )
 
 
 def _decode_recipe(recipe: pb.Recipe) -> Recipe:
     steps = tuple(
-        Step(s.operation, _decode_span(s.span), s.temperature, s.time, s.atmosphere)
+        Step(
+            operation=s.operation,
+            span=_decode_span(s.span),
+            temperature=s.temperature,
+            time=s.time,
+            atmosphere=s.atmosphere,
+            materials=tuple(s.materials),
+            conditions=tuple(s.conditions),
+        )
         for s in recipe.steps
     )
-    return Recipe(recipe.material, recipe.method, tuple(recipe.precursors), steps, recipe.extractor)
+    return Recipe(
+        material=recipe.material,
+        method=recipe.method,
+        precursors=tuple(recipe.precursors),
+        steps=steps,
+        extractor=recipe.extractor,
+        key_points=tuple(recipe.key_points),
+        read=tuple(map(_decode_span, recipe.read)),
+        dropped=tuple(recipe.dropped),
+        fallback=recipe.fallback,
+    )

@@ -12,6 +12,7 @@ from reciper_ray.adapters.storage import Store
 from reciper_ray.build.publish import describe, publish
 from reciper_ray.build.shards import write_shard
 from reciper_ray.build.work import write_part
+from reciper_ray.copies import Copy
 from reciper_ray.manifest import EncoderInfo, Manifest, shard_of
 from reciper_ray.snapshot import current_id
 from reciper_ray.types import (
@@ -76,7 +77,9 @@ def part_row(paper: Paper) -> dict[str, Any]:
     }
 
 
-def write_store(folder: Path, ids: Sequence[str], shards: int = 2) -> Manifest:
+def write_store(
+    folder: Path, ids: Sequence[str], shards: int = 2, copies: Sequence[Copy] = ()
+) -> Manifest:
     """Publish the papers of `ids` to `folder`, one part a paper."""
     store = Store.open(folder)
     parts: list[dict[str, list[int]]] = [{} for _ in range(shards)]
@@ -92,6 +95,7 @@ def write_store(folder: Path, ids: Sequence[str], shards: int = 2) -> Manifest:
         index="flat",
         parent=current_id(store),
         corpus="papers",
+        copies=copies,
     )
     publish(store, manifest)
     return manifest

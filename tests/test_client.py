@@ -84,7 +84,7 @@ def test_the_rest_of_the_interface_answers(kind: Any, address: str) -> None:
     assert client.answer(QUERY) == (ANSWER, RESULT)
     assert client.paper("p9").paper.text == "all of it"
     assert client.info().papers == 12
-    assert client.healthy() is False
+    assert client.health() is False
 
 
 def test_an_answer_streams_its_text_and_ends_with_the_whole(kind: Any, address: str) -> None:

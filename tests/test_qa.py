@@ -138,3 +138,8 @@ def test_the_development_questions_load(shared: Path) -> None:
     assert sum(not question.answerable for question in questions) == 16
     assert all(question.relevant_ids for question in questions)
     assert all(bool(question.must_contain) == question.answerable for question in questions)
+
+
+def test_copies_are_joined_by_the_paper_kept_instead() -> None:
+    question = qa.Question("q1", "At what temperature?", relevant_ids=frozenset({"b2", "c"}))
+    assert question.with_kept({"b2": "b", "x": "y"}).relevant_ids == {"b", "b2", "c"}

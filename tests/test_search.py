@@ -19,8 +19,8 @@ from reciper_ray.errors import (
     ReciperError,
     Unavailable,
 )
-from reciper_ray.local import LocalGroup, LocalReranker
 from reciper_ray.evidence import Evidence
+from reciper_ray.local import LocalGroup, LocalReranker
 from reciper_ray.protocols import EvidenceQuery, Parts, ShardGroup, ShardQuery, ShardReply
 from reciper_ray.ranking import base_score, word_coverage
 from reciper_ray.search import search, validate

@@ -6,6 +6,7 @@ import pytest
 
 from reciper_ray.adapters import tables
 from reciper_ray.adapters.index import ShardIndex
+from reciper_ray.copies import Copy
 from reciper_ray.errors import CorruptSnapshot, NotFound
 from reciper_ray.manifest import Role, shard_of
 from reciper_ray.snapshot import Snapshot
@@ -28,6 +29,16 @@ def test_a_paper_is_found_with_its_recipes_and_passages(store: Path) -> None:
     assert found.paper == paper
     assert found.recipes == stores.recipes(paper)
     assert list(found.passages) == stores.passages(paper)
+
+
+def test_asking_for_a_copy_finds_the_paper_kept(tmp_path: Path) -> None:
+    copy = Copy("b2", "b2.pdf", "b", "b.xml", "same DOI 10.1000/x")
+    stores.write_store(tmp_path, IDS, copies=[copy])
+    snapshot = Snapshot.open(tmp_path)
+    assert snapshot.copies() == [copy]
+    assert snapshot.manifest.copies == 1
+    assert snapshot.kept_ids() == {"b2": "b"}
+    assert snapshot.paper("b2") == snapshot.paper("b")
 
 
 def test_an_unknown_paper_is_named(store: Path) -> None:
@@ -146,5 +157,6 @@ def load_all(snapshot: Snapshot) -> None:
             snapshot.index(view, shard)
             snapshot.passages(view, shard)
     snapshot.quarantine()
+    snapshot.copies()
     for paper_id in IDS:
         snapshot.paper(paper_id)

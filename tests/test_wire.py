@@ -60,8 +60,28 @@ coverage = st.builds(
 result = st.builds(SearchResult, many(hit), text, named, many(coverage))
 citation = st.builds(Citation, count, text, text, text, text, st.none() | span)
 answer = st.builds(Answer, text, st.booleans(), many(citation))
-step = st.builds(Step, text, span, text, text, text)
-recipe = st.builds(Recipe, text, text, many(text), many(step), text)
+step = st.builds(
+    Step,
+    operation=text,
+    span=span,
+    temperature=text,
+    time=text,
+    atmosphere=text,
+    materials=many(text),
+    conditions=many(text),
+)
+recipe = st.builds(
+    Recipe,
+    material=text,
+    method=text,
+    precursors=many(text),
+    steps=many(step),
+    extractor=text,
+    key_points=many(text),
+    read=many(span),
+    dropped=many(text),
+    fallback=text,
+)
 paper = st.builds(
     Paper,
     paper_id=text,

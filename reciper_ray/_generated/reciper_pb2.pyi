@@ -184,32 +184,44 @@ class GetPaperRequest(_message.Message):
     def __init__(self, paper_id: _Optional[str] = ..., timeout_ms: _Optional[int] = ...) -> None: ...
 
 class Step(_message.Message):
-    __slots__ = ("operation", "temperature", "time", "atmosphere", "span")
+    __slots__ = ("operation", "temperature", "time", "atmosphere", "span", "materials", "conditions")
     OPERATION_FIELD_NUMBER: _ClassVar[int]
     TEMPERATURE_FIELD_NUMBER: _ClassVar[int]
     TIME_FIELD_NUMBER: _ClassVar[int]
     ATMOSPHERE_FIELD_NUMBER: _ClassVar[int]
     SPAN_FIELD_NUMBER: _ClassVar[int]
+    MATERIALS_FIELD_NUMBER: _ClassVar[int]
+    CONDITIONS_FIELD_NUMBER: _ClassVar[int]
     operation: str
     temperature: str
     time: str
     atmosphere: str
     span: Span
-    def __init__(self, operation: _Optional[str] = ..., temperature: _Optional[str] = ..., time: _Optional[str] = ..., atmosphere: _Optional[str] = ..., span: _Optional[_Union[Span, _Mapping]] = ...) -> None: ...
+    materials: _containers.RepeatedScalarFieldContainer[str]
+    conditions: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, operation: _Optional[str] = ..., temperature: _Optional[str] = ..., time: _Optional[str] = ..., atmosphere: _Optional[str] = ..., span: _Optional[_Union[Span, _Mapping]] = ..., materials: _Optional[_Iterable[str]] = ..., conditions: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class Recipe(_message.Message):
-    __slots__ = ("material", "method", "precursors", "steps", "extractor")
+    __slots__ = ("material", "method", "precursors", "steps", "extractor", "key_points", "read", "dropped", "fallback")
     MATERIAL_FIELD_NUMBER: _ClassVar[int]
     METHOD_FIELD_NUMBER: _ClassVar[int]
     PRECURSORS_FIELD_NUMBER: _ClassVar[int]
     STEPS_FIELD_NUMBER: _ClassVar[int]
     EXTRACTOR_FIELD_NUMBER: _ClassVar[int]
+    KEY_POINTS_FIELD_NUMBER: _ClassVar[int]
+    READ_FIELD_NUMBER: _ClassVar[int]
+    DROPPED_FIELD_NUMBER: _ClassVar[int]
+    FALLBACK_FIELD_NUMBER: _ClassVar[int]
     material: str
     method: str
     precursors: _containers.RepeatedScalarFieldContainer[str]
     steps: _containers.RepeatedCompositeFieldContainer[Step]
     extractor: str
-    def __init__(self, material: _Optional[str] = ..., method: _Optional[str] = ..., precursors: _Optional[_Iterable[str]] = ..., steps: _Optional[_Iterable[_Union[Step, _Mapping]]] = ..., extractor: _Optional[str] = ...) -> None: ...
+    key_points: _containers.RepeatedScalarFieldContainer[str]
+    read: _containers.RepeatedCompositeFieldContainer[Span]
+    dropped: _containers.RepeatedScalarFieldContainer[str]
+    fallback: str
+    def __init__(self, material: _Optional[str] = ..., method: _Optional[str] = ..., precursors: _Optional[_Iterable[str]] = ..., steps: _Optional[_Iterable[_Union[Step, _Mapping]]] = ..., extractor: _Optional[str] = ..., key_points: _Optional[_Iterable[str]] = ..., read: _Optional[_Iterable[_Union[Span, _Mapping]]] = ..., dropped: _Optional[_Iterable[str]] = ..., fallback: _Optional[str] = ...) -> None: ...
 
 class GetPaperReply(_message.Message):
     __slots__ = ("paper_id", "title", "text", "source", "doi", "year", "licence", "recipes", "passages", "served")

@@ -8,12 +8,16 @@ OpenMP runtime does not get on with vLLM's.
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import psutil
+
 from reciper_ray.adapters.language_model import fingerprint, resolve
+from reciper_ray.adapters.orphans import Watch
 from reciper_ray.config import SamplingConfig, VllmConfig
 from reciper_ray.errors import ConfigError, MissingExtra, Unavailable
-from reciper_ray.generation import Completion, Prompt
+from reciper_ray.generation import Completion, Prompt, digest
 
 if TYPE_CHECKING:
     from vllm import LLM, SamplingParams
@@ -24,13 +28,26 @@ _ENVIRONMENT = {"VLLM_NO_USAGE_STATS": "1", "VLLM_LOGGING_LEVEL": "ERROR"}
 _GIB = 1 << 30
 
 
+def name(config: VllmConfig, sampling: SamplingConfig, path: str) -> str:
+    """The `Generator.name` of an engine of the model at `path`; needs no engine."""
+    return f"vllm:{fingerprint(config, path)}:{digest(sampling)}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """A prompt as the engine takes it."""
+
+    tokens: list[int]
+    parameters: "SamplingParams"
+
+
 class VllmGenerator:
     """A running engine. Raises `ConfigError` naming the model if it does not start."""
 
     def __init__(self, config: VllmConfig, sampling: SamplingConfig) -> None:
         self._config, self._sampling = config, sampling
         self._path = resolve(config, lambda line: None)
-        self.name = f"vllm:{fingerprint(config, self._path)}:{sampling.model_dump_json()}"
+        self.name = name(config, sampling, self._path)
         self.room = config.max_model_len - sampling.max_tokens
         self._restarts = config.restarts
         self._engine: LLM | None = None
@@ -40,9 +57,7 @@ class VllmGenerator:
         """Tokens of `text` without special tokens."""
         return len(self._tokenizer.encode(text, add_special_tokens=False))
 
-    def generate(
-        self, prompts: Sequence[Prompt], schema: Mapping[str, Any], attempt: int = 0
-    ) -> list[Completion]:
+    def generate(self, prompts: Sequence[Prompt], attempt: int = 0) -> list[Completion]:
         """See `Generator`. Raises `Unavailable` if the engine dies more often than allowed."""
         tokens = [self._tokens(prompt) for prompt in prompts]
         completions = [
@@ -50,11 +65,8 @@ class VllmGenerator:
             for ids in tokens
         ]
         fitting = [n for n, ids in enumerate(tokens) if len(ids) <= self.room]
-        for n, completion in zip(
-            fitting,
-            self._run([tokens[n] for n in fitting], self._parameters(schema, attempt)),
-            strict=True,
-        ):
+        jobs = [_Job(tokens[n], self._parameters(prompts[n].schema, attempt)) for n in fitting]
+        for n, completion in zip(fitting, self._run(jobs), strict=True):
             completions[n] = completion
         return completions
 
@@ -65,36 +77,39 @@ class VllmGenerator:
             # One that is dead already may fail to stop.
             with suppress(Exception):
                 engine.llm_engine.engine_core.shutdown()
+            self._watch.close()
 
-    def _run(self, prompts: list[list[int]], parameters: "SamplingParams") -> list[Completion]:
-        """Completions of `prompts`; those at hand when the engine dies are done again, first
+    def _run(self, jobs: list[_Job]) -> list[Completion]:
+        """Completions of `jobs`; those at hand when the engine dies are done again, first
         together and then one by one."""
         from vllm.v1.engine.exceptions import EngineDeadError
 
-        if not prompts:
+        if not jobs:
             return []
         try:
-            return self._together(prompts, parameters)
+            return self._together(jobs)
         except EngineDeadError:
             self._restart()
         except Exception as error:
-            if len(prompts) == 1:
+            if len(jobs) == 1:
                 return [Completion(error=f"engine: {type(error).__name__}")]
-            return [c for prompt in prompts for c in self._run([prompt], parameters)]
+            return [c for job in jobs for c in self._run([job])]
         try:
-            return self._together(prompts, parameters)
+            return self._together(jobs)
         except EngineDeadError:
             self._restart()
-        if len(prompts) == 1:
+        if len(jobs) == 1:
             return [Completion(error="engine: died of it")]
-        return [c for prompt in prompts for c in self._run([prompt], parameters)]
+        return [c for job in jobs for c in self._run([job])]
 
-    def _together(self, prompts: list[list[int]], parameters: "SamplingParams") -> list[Completion]:
+    def _together(self, jobs: list[_Job]) -> list[Completion]:
         if self._engine is None:
             self._start()
         assert self._engine is not None
         outputs = self._engine.generate(
-            [{"prompt_token_ids": ids} for ids in prompts], parameters, use_tqdm=False
+            [{"prompt_token_ids": job.tokens} for job in jobs],
+            [job.parameters for job in jobs],
+            use_tqdm=False,
         )
         return [
             Completion(
@@ -145,7 +160,12 @@ class VllmGenerator:
     def _start(self) -> None:
         config = self._config
         on_cpu = config.device == "cpu"
-        for name, value in (_ENVIRONMENT | (_CPU_ENVIRONMENT if on_cpu else {})).items():
+        environment = dict(_ENVIRONMENT)
+        if on_cpu:
+            # More threads than CPUs to run them wait for one another at every layer.
+            threads = str(max(1, int(config.num_cpus)))
+            environment |= _CPU_ENVIRONMENT | {"OMP_NUM_THREADS": threads}
+        for name, value in environment.items():
             os.environ.setdefault(name, value)
         try:
             from vllm import LLM
@@ -154,6 +174,7 @@ class VllmGenerator:
             raise MissingExtra(
                 f"extract.backend = 'vllm' needs: pip install 'reciper-ray[{extra}]' ({error})"
             ) from error
+        before = set(_children())
         memory: dict[str, Any] = {"gpu_memory_utilization": config.gpu_memory}
         if on_cpu:
             memory = {
@@ -183,6 +204,12 @@ class VllmGenerator:
                 f"extract.vllm.model = {config.name!r} does not start: {_first_line(error)}"
             ) from error
         self._tokenizer = self._engine.get_tokenizer()
+        # vLLM's processes do not notice that this one was killed.
+        self._watch = Watch(pid for pid in _children() if pid not in before)
+
+
+def _children() -> list[int]:
+    return [process.pid for process in psutil.Process().children(recursive=True)]
 
 
 def _first_line(error: Exception) -> str:

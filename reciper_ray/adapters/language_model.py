@@ -60,7 +60,8 @@ def fingerprint(config: VllmConfig, path: str) -> str:
                 digest.update(stream.read(_HEAD_BYTES))
     options = (config.revision, config.dtype, config.quantization, config.max_model_len)
     digest.update(repr((*options, config.reasoning_parser)).encode())
-    return f"{config.name}:{digest.hexdigest()[:16]}"
+    # Where a folder lies does not matter.
+    return f"{folder.name if folder.is_dir() else config.name}:{digest.hexdigest()[:16]}"
 
 
 def _check(folder: Path, config: VllmConfig) -> None:

@@ -15,9 +15,10 @@ import pyarrow.compute as pc
 from reciper_ray.adapters.storage import CorpusFile, Store
 from reciper_ray.build import stages
 from reciper_ray.build.cluster import embedding_actors, quiet_data
+from reciper_ray.build.extract import Extract, workers
 from reciper_ray.config import Config
 from reciper_ray.errors import ReciperError
-from reciper_ray.recipe import Extractor
+from reciper_ray.recipe import ExtractiveExtractor
 
 # What each stage claims of `build.num_cpus`. Together one of each fills it, so the stages never
 # wait for one another's CPUs; and as no two are equal, Ray does not fuse them, which would keep
@@ -27,24 +28,27 @@ _CPU_SHARE = {"read": 0.04, "prepare": 0.06, "embed": 0.9}
 _BLOCK_BYTES = 1 << 20
 # A small corpus is cut so that each actor has a few turns, and they end at about the same time.
 _TURNS = 4
+# Reading and preparing are light: they get a process of their own for this many CPUs each.
+_LIGHT_EVERY = 2
 _REPORT_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Where the work on papers reads and writes, by which encoder, and what is done already."""
+    """Where the work on papers reads and writes, by which encoder and extractor, and what is done
+    already."""
 
     corpus: Store
     store: Store
     folder: str
     encoder: str
+    extractor: str
     done: frozenset[str]
 
 
 def work_on_papers(
     files: Sequence[CorpusFile],
     plan: Plan,
-    extractor: Extractor,
     config: Config,
     progress: Callable[[str], None],
 ) -> pa.Table:
@@ -59,10 +63,18 @@ def work_on_papers(
     def light(share: str) -> dict[str, Any]:
         return {
             "num_cpus": _CPU_SHARE[share] * config.build.num_cpus,
-            "compute": ray.data.TaskPoolStrategy(size=max(1, int(cpus))),
+            "compute": ray.data.TaskPoolStrategy(size=math.ceil(max(1, cpus) / _LIGHT_EVERY)),
             "batch_format": "pyarrow",
         }
 
+    extracting: dict[str, Any]
+    if config.extract.backend == "extractive":
+        extracting = {"fn": stages.extract, "fn_kwargs": {"extractor": ExtractiveExtractor()}}
+        extracting |= light("prepare")
+    else:
+        extracting = {"fn": Extract, "fn_constructor_args": (config.extract, plan.extractor)}
+        extracting |= workers(config.extract, config.build, cpus, have.get("GPU", 0.0))
+        extracting["batch_format"] = "pyarrow"
     receipts: list[pa.Table] = []
     report = _Report(len(files), progress)
     with quiet_data(_BLOCK_BYTES):
@@ -74,12 +86,7 @@ def work_on_papers(
                 fn_kwargs={"corpus": plan.corpus, "finished": plan.done},
                 **light("read"),
             )
-            .map_batches(
-                stages.extract,
-                batch_size=size,
-                fn_kwargs={"extractor": extractor},
-                **light("prepare"),
-            )
+            .map_batches(batch_size=size, **extracting)
             .map_batches(
                 stages.chunk, batch_size=size, fn_kwargs={"config": config}, **light("prepare")
             )

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import pyarrow.compute as pc
 
+from reciper_ray.adapters.extractor import prepare
 from reciper_ray.adapters.storage import Store, open_corpus
 from reciper_ray.build import stages
 from reciper_ray.build.cluster import cluster, own_errors
@@ -20,16 +21,16 @@ from reciper_ray.build.settle import Parts, settle
 from reciper_ray.build.shards import Shard, write_shard
 from reciper_ray.build.work import finished, read_part, work_folder
 from reciper_ray.config import Config
-from reciper_ray.errors import ConfigError, InvalidArgument
-from reciper_ray.manifest import EncoderInfo
-from reciper_ray.recipe import ExtractiveExtractor
+from reciper_ray.errors import ConfigError, InvalidArgument, ReciperError
+from reciper_ray.manifest import EncoderInfo, Manifest
 from reciper_ray.snapshot import Snapshot, current_id
 from reciper_ray.types import Rejection, View
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What a build did. `seconds` by stage: `read`, `extract`, `chunk` and `embed` are summed
+    """What a build did. `records`, what was found in the files, is the sum of `papers`, `copies`
+    and the `quarantined`. `seconds` by stage: `read`, `extract`, `chunk` and `embed` are summed
     over workers, which work side by side; `papers` is the time those took together, `total`
     everything. `resumed` papers were taken from a build that did not finish."""
 
@@ -39,6 +40,8 @@ class Summary:
     papers: int
     passages: Mapping[View, int]
     recipes: int
+    records: int
+    copies: int
     quarantined: Mapping[str, int]
     resumed: int
     seconds: Mapping[str, float]
@@ -62,15 +65,15 @@ def build(
     _refuse_store_in_corpus(store, Store.open(corpus_uri))
     parent = current_id(store)
     _refuse_other_shards(store, parent, config.build.shards)
-    encoder, extractor = fingerprint(config.encoder), ExtractiveExtractor()
-    folder = work_folder(config, encoder, extractor.name)
+    encoder, extractor = fingerprint(config.encoder), prepare(config.extract, progress)
+    folder = work_folder(config, encoder, extractor)
     done = finished(store, folder)
     progress(f"{len(files)} files in {corpus.uri}; encoder {encoder}")
     with cluster(), own_errors():
-        plan = Plan(corpus, store, folder, encoder, frozenset(done))
-        receipts = work_on_papers(files, plan, extractor, config, progress)
+        plan = Plan(corpus, store, folder, encoder, extractor, frozenset(done))
+        receipts = work_on_papers(files, plan, config, progress)
         clock.stop("papers")
-        shards, rejections = settle(receipts, done, config.build.shards)
+        shards, copies, rejections = settle(receipts, done, config.build.shards)
         first = next((part for parts in shards for part in sorted(parts)), None)
         if first is None:
             raise InvalidArgument(
@@ -85,11 +88,13 @@ def build(
         written,
         rejections,
         encoder=EncoderInfo(config.encoder.model, encoder, dimension),
-        extractor=extractor.name,
+        extractor=extractor,
         index=config.index.kind,
         parent=parent,
         corpus=corpus.uri,
+        copies=copies,
     )
+    _account_for(receipts.num_rows, manifest)
     publish(store, manifest)
     store.delete_folder(folder)
     clock.stop("publish")
@@ -100,6 +105,8 @@ def build(
         papers=manifest.papers,
         passages={view: info.passages for view, info in manifest.views.items()},
         recipes=manifest.recipes,
+        records=receipts.num_rows,
+        copies=manifest.copies,
         quarantined=manifest.quarantined,
         resumed=pc.sum(receipts["finished"]).as_py() or 0,
         seconds=stages.seconds(receipts) | clock.seconds(),
@@ -135,6 +142,16 @@ def _write_shards(
         progress(f"{len(order) - len(waiting)} of {len(order)} shards written")
     written: list[Shard] = ray.get(order)
     return written
+
+
+def _account_for(records: int, manifest: Manifest) -> None:
+    """Raises `ReciperError` if anything read is neither indexed, nor a copy, nor rejected."""
+    rejected = sum(manifest.quarantined.values())
+    if records != manifest.papers + manifest.copies + rejected:
+        raise ReciperError(
+            f"{records} records were read, but {manifest.papers} are indexed, {manifest.copies} "
+            f"copies and {rejected} rejected"
+        )
 
 
 def _refuse_store_in_corpus(store: Store, corpus: Store) -> None:

@@ -10,13 +10,14 @@ import hashlib
 import json
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from reciper_ray import readers
+from reciper_ray import copies
 from reciper_ray.adapters import tables
 from reciper_ray.adapters.storage import Store, read_corpus_file
 from reciper_ray.adapters.tokenizer import token_counter
@@ -24,8 +25,15 @@ from reciper_ray.build.work import write_part
 from reciper_ray.chunk import Limit
 from reciper_ray.chunk import chunk as paragraph_passages
 from reciper_ray.config import Config, EncoderConfig
-from reciper_ray.errors import ConfigError, InvalidArgument, ReciperError, UnreadableInput
-from reciper_ray.readers.source import head_hash
+from reciper_ray.errors import (
+    ConfigError,
+    InvalidArgument,
+    ReciperError,
+    Unavailable,
+    UnreadableInput,
+)
+from reciper_ray.readers.isolated import IsolatedReader
+from reciper_ray.readers.source import MAX_FILE, head_hash
 from reciper_ray.recipe import Extractor
 from reciper_ray.recipe.view import recipe_passages
 from reciper_ray.types import Paper, Rejection
@@ -42,14 +50,25 @@ _SPECIAL_TOKENS = 2
 _SECONDS = [(f"{name}_seconds", pa.float64()) for name in ("read", "extract", "chunk", "embed")]
 _ORIGIN = [("file", pa.string()), ("position", pa.int32())]
 _REJECTION = [("stage", pa.string()), ("reason", pa.string()), ("head_hash", pa.string())]
+# The fields of `copies.Traits`.
+_TRAITS = pa.struct(
+    [
+        *((name, pa.string()) for name in ("source", "format", "title", "doi", "arxiv_id")),
+        ("chars", pa.int32()),
+        ("supplement", pa.bool_()),
+        ("signature", pa.list_(pa.uint32())),
+    ]
+)
 
 # Between stages: the columns of PAPERS, the corpus file and the place in it, why it is rejected
-# (`reason`, null for a paper), whether an earlier build has done it, and its passages.
+# (`reason`, null for a paper), what tells copies, whether an earlier build has done it, and its
+# passages.
 RECORDS = pa.schema(
     [
         *tables.PAPERS,
         *_ORIGIN,
         *_REJECTION,
+        ("traits", _TRAITS),
         ("finished", pa.bool_()),
         ("passages", tables.PASSAGE_LIST),
         *_SECONDS,
@@ -62,6 +81,7 @@ RECEIPTS = pa.schema(
         *(RECORDS.field(name) for name in ("paper_id", "source", "digest")),
         *_ORIGIN,
         *_REJECTION,
+        ("traits", _TRAITS),
         ("finished", pa.bool_()),
         ("part", pa.string()),
         ("row", pa.int32()),
@@ -96,8 +116,10 @@ def _records(
     try:
         if problem:
             raise UnreadableInput(problem)
+        if corpus.info(path).size > MAX_FILE:
+            raise UnreadableInput(f"larger than {MAX_FILE >> 20} MiB")
         data = read_corpus_file(corpus, path)
-        for record in readers.read(path, data):
+        for record in _reader().read(path, data):
             origin = {
                 "file": path,
                 "position": position,
@@ -115,11 +137,16 @@ def _records(
         yield _one(_rejected(rejection) | {"file": path, "position": position})
 
 
+# One child a worker process, for all files that come to it.
+_reader = cache(IsolatedReader)
+
+
 def _read_paper(paper: Paper, finished: frozenset[str], origin: Row) -> pa.Table:
     row = tables.paper_row(paper, "")
     row["digest"] = hashlib.sha256(json.dumps(row, sort_keys=True).encode()).hexdigest()
+    row["traits"] = asdict(copies.traits(paper))
     if row["digest"] in finished:
-        kept = {name: row[name] for name in ("paper_id", "source", "digest")}
+        kept = {name: row[name] for name in ("paper_id", "source", "digest", "traits")}
         return _one(kept | origin | {"finished": True})
     return _one(row | origin)
 
@@ -193,7 +220,8 @@ _counter = cache(token_counter)
 def _stage(batch: pa.Table, name: str, work: Callable[[Sequence[Row]], None]) -> pa.Table:
     """Apply `work`, which fills rows in place, to the papers still to do.
 
-    When it fails for all together it is tried one by one, and who fails alone is rejected.
+    When it fails for all together it is tried one by one, and who fails alone is rejected. What
+    is `Unavailable` is no paper's fault and stops the build, which can be resumed.
     """
     rows: list[Row] = batch.to_pylist()
     open_ = [row for row in rows if row["reason"] is None and not row["finished"]]
@@ -202,10 +230,14 @@ def _stage(batch: pa.Table, name: str, work: Callable[[Sequence[Row]], None]) ->
     started = time.perf_counter()
     try:
         work(open_)
+    except Unavailable:
+        raise
     except Exception:
         for row in open_:
             try:
                 work([row])
+            except Unavailable:
+                raise
             except Exception as error:
                 row |= {"stage": name, "reason": _reason(error), "head_hash": ""}
     share = (time.perf_counter() - started) / len(open_)
@@ -241,7 +273,6 @@ class Embed:
                 done.append(row | {"passages": passages})
         if done:
             part = write_part(self._store, self._folder, done)
-            _return_memory()
             for row in rows:
                 row["part"] = part if "row" in row else None
         return pa.Table.from_pylist(rows, schema=RECEIPTS)
@@ -249,6 +280,7 @@ class Embed:
     def _embed(self, row: Row) -> Row:
         started = time.perf_counter()
         vectors = self._encoder.encode_passages([passage["text"] for passage in row["passages"]])
+        _return_memory()
         return {
             "vectors": vectors.astype("<f4").tobytes(),
             "dimension": vectors.shape[1],
@@ -258,7 +290,7 @@ class Embed:
 
 def _return_memory() -> None:
     """Give freed memory back to the system: glibc keeps what batches of ever new shapes leave
-    behind, which after some hundred papers is more than the model."""
+    behind, which after some papers is more than model and batch need together."""
     if trim := getattr(ctypes.CDLL(None), "malloc_trim", None):
         trim(0)
 

@@ -40,6 +40,7 @@ def work_folder(config: Config, encoder: str, extractor: str) -> str:
         extractor,
         config.encoder.model_dump(include={"dtype", "device", "batch_size", "threads"}),
         config.chunk.model_dump(),
+        PART.to_string(),
     )
     return f"work/{hashlib.sha256(json.dumps(decides).encode()).hexdigest()[:16]}"
 

@@ -82,6 +82,8 @@ def _ask(
     if unjudged:
         _say(f"{unjudged} of {len(questions)} questions name no paper and are not ranked")
     with open_snapshot(snapshot, settings) as engine:
+        kept = engine.snapshot.kept_ids()
+        questions = [question.with_kept(kept) for question in questions]
         return asyncio.run(
             evaluating.evaluate(
                 questions,

@@ -1,15 +1,16 @@
 """`reciper inspect`: what a published snapshot holds."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Annotated
 
 import typer
 
+from reciper_ray.copies import Copy
 from reciper_ray.manifest import Manifest
 from reciper_ray.snapshot import IndexedPaper, Snapshot
-from reciper_ray.types import Paper, Recipe, Rejection
+from reciper_ray.types import Paper, Passage, Recipe, Rejection
 
 
 def inspect(
@@ -26,8 +27,9 @@ def inspect(
     snapshot = Snapshot.open(uri)
     if paper:
         found = snapshot.paper(paper)
-        result: object = asdict(found)
-        lines = _paper(found)
+        copies = [copy for copy in snapshot.copies() if copy.kept_id == found.paper.paper_id]
+        result: object = asdict(found) | {"copies": [asdict(copy) for copy in copies]}
+        lines = _paper(found, copies)
     elif quarantine:
         rejections = snapshot.quarantine()
         result = {"snapshot_id": snapshot.id, "quarantine": [asdict(r) for r in rejections]}
@@ -48,6 +50,7 @@ def _manifest(manifest: Manifest) -> Iterator[str]:
         papers=str(manifest.papers),
         passages=", ".join(f"{info.passages} {view}" for view, info in manifest.views.items()),
         recipes=str(manifest.recipes),
+        copies=str(manifest.copies),
         quarantined=str(sum(manifest.quarantined.values())),
         shards=str(manifest.shards),
         bytes=f"{sum(file.size for file in manifest.files):,}",
@@ -62,7 +65,7 @@ def _quarantine(rejections: list[Rejection]) -> Iterator[str]:
     yield f"{len(rejections)} not indexed"
 
 
-def _paper(found: IndexedPaper) -> Iterator[str]:
+def _paper(found: IndexedPaper, copies: Sequence[Copy]) -> Iterator[str]:
     paper = found.paper
     yield from _fields(
         paper=paper.paper_id,
@@ -71,14 +74,25 @@ def _paper(found: IndexedPaper) -> Iterator[str]:
         journal=paper.journal,
         year=str(paper.year or ""),
         doi=paper.doi,
+        arxiv=paper.arxiv_id,
         licence=paper.licence,
         source=f"{paper.source} ({paper.format}, {len(paper.text):,} characters)",
     )
+    for copy in copies:
+        yield from _fields(copy=f"{copy.paper_id}, {copy.source}: {copy.reason}")
     for recipe in found.recipes:
         yield from _recipe(paper, recipe)
     for passage in found.passages:
-        where = f" ({passage.heading})" if passage.heading else ""
+        where = "".join(f" ({part})" for part in (passage.heading, _page(paper, passage)) if part)
         yield f"\n{passage.view} {passage.ordinal}  {passage.passage_id}{where}\n{passage.text}"
+
+
+def _page(paper: Paper, passage: Passage) -> str:
+    """The page on which the passage begins, "" where the source has no pages."""
+    for paragraph in paper.paragraphs:
+        if passage.spans and paragraph.start <= passage.spans[0].start < paragraph.end:
+            return f"page {paragraph.page}" if paragraph.page else ""
+    return ""
 
 
 def _recipe(paper: Paper, recipe: Recipe) -> Iterator[str]:

@@ -71,11 +71,11 @@ def pages(document: pdfium.PdfDocument) -> Iterator[Page]:
     for index in range(len(document)):
         try:
             page = document[index]
+            text = page.get_textpage()
         except pdfium.PdfiumError:
             yield Page(index + 1, 0.0, 0.0, [], [])
             continue
         width, height = page.get_size()
-        text = page.get_textpage()
         own, drawn = _glyphs(text, width, height, _top_level(page))
         yield Page(
             index + 1, width, height, _lines(text, index + 1, own), _lines(text, index + 1, drawn)
@@ -128,23 +128,27 @@ def _glyphs(
     x, y = ctypes.c_double(), ctypes.c_double()
     matrix = raw.FS_MATRIX()
     points, turned, inside = 0.0, False, False
-    last_object, last_size = 0, 0.0
+    last: tuple[float, float] | None = None
     for index in range(min(text.count_chars(), _MAX_CHARS)):
         character = chr(raw.FPDFText_GetUnicode(text, index))
         if character in "\r\n" or raw.FPDFText_IsGenerated(text, index) == 1:
             for part in (here, drawn):
                 if part and character != "\r":
                     part.append(_Glyph(character, 0.0, 0.0, 0.0, index))
+            last = None
             continue
         raw.FPDFText_GetCharOrigin(text, index, x, y)
         size = raw.FPDFText_GetFontSize(text, index)
-        found = raw.FPDFText_GetTextObject(text, index)
-        where = ctypes.addressof(found.contents) if found else 0
-        if where != last_object or size != last_size:
-            last_object, last_size, inside = where, size, where not in own
+        if last != (size, y.value):
+            # Within a word on one line neither the object nor the matrix tells anything new.
+            last = (size, y.value)
+            found = raw.FPDFText_GetTextObject(text, index)
+            inside = bool(found) and ctypes.addressof(found.contents) not in own
             raw.FPDFText_GetMatrix(text, index, matrix)
             points = round(size * (math.hypot(matrix.c, matrix.d) or 1.0), 1)
             turned = abs(matrix.b) > abs(matrix.a)
+        if character == " ":
+            last = None
         if turned or not (0 <= x.value <= width and 0 <= y.value <= height):
             continue
         (drawn if inside else here).append(_Glyph(character, x.value, y.value, points, index))

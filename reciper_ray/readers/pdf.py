@@ -9,23 +9,22 @@ without a text layer is refused, as is an encrypted one.
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
 from reciper_ray.errors import UnreadableInput
 from reciper_ray.readers import glyphs
-from reciper_ray.readers.glyphs import HYPHEN, Line, Page
+from reciper_ray.readers.glyphs import HYPHEN, Line
 from reciper_ray.readers.hyphens import join_hyphenated
 from reciper_ray.readers.latex import strip_math
 from reciper_ray.readers.layout import Heading, lay_out, opens_caption
 from reciper_ray.readers.metadata import find_arxiv_id, find_doi, find_licence, find_year
+from reciper_ray.readers.pages import reading_order
 from reciper_ray.readers.source import Block, Format, compose, stem
 from reciper_ray.text import normalise, squeeze
 from reciper_ray.types import Kind, Paper
 
-_MARGIN = 0.12
-_REPEATS = 3
 _MIN_CHARS_A_PAGE = 25
 _HEADING_CHARS = 200
 _CELL_CHARS = 70
@@ -40,8 +39,6 @@ _NAMED = re.compile(
 _NO_HEADING = re.compile(r",.*,|\d{4}|@|https?:|^(?:OPEN|ARTICLES?|LETTERS?|Articles?|Reviews?)$")
 _WORDS = re.compile(r"[^\W\d]{3}")
 _ENDED = re.compile(r"[.!?:][\"”’)\]]*(?:\^\{[^}]*\})?$")
-_DIGITS = re.compile(r"\d+")
-_SCRIPT = re.compile(r"[_^]\{([^}]*)\}")
 _ABSTRACT = re.compile(r"abstract\s*[:.—–-]\s*", re.IGNORECASE)
 _MARK = re.compile(r"(?<=[^\d\s]) \^\{\d[\d,]*\}(?=[^\W\d])")
 _PARTED = "\n\f\n"
@@ -74,8 +71,9 @@ def _parse(source: str, data: bytes) -> Iterator[Paper]:
         raise UnreadableInput(
             f"no text layer worth the name: {found} characters in {len(pages)} pages"
         )
-    pages = _without_drawings(pages)
-    lines = [line for page in _without_margins(pages) for line in _in_columns(page)]
+    lines = reading_order(pages)
+    if not lines:
+        raise UnreadableInput("no text in this PDF but running heads and page numbers")
     size = _body_size(lines)
     title, parts = _titled(list(_parts(lines, size)), size)
     blocks = lay_out(_elements(parts))
@@ -96,134 +94,6 @@ def _parse(source: str, data: bytes) -> Iterator[Paper]:
 
 
 FORMAT = Format("pdf", lambda head: head.lstrip("\0\r\n\t ").startswith("%PDF-"), _parse)
-
-
-def _without_drawings(pages: Sequence[Page]) -> list[Page]:
-    """The pages without the text in drawings, unless most of the text stands in such."""
-    own = sum(len(line.text) for page in pages for line in page.lines)
-    drawn = sum(len(line.text) for page in pages for line in page.drawn)
-    return [
-        page if page.lines and own >= drawn else replace(page, lines=[*page.lines, *page.drawn])
-        for page in pages
-    ]
-
-
-def _without_margins(pages: Sequence[Page]) -> list[Page]:
-    """The pages without what stands in the margins of many of them, and without line numbers."""
-    counts = Counter(
-        text
-        for page in pages
-        for text in {_bare(line) for line in page.lines if _in_margin(line, page)}
-    )
-    often = max(_REPEATS, len(pages) // 3) if len(pages) > _REPEATS else _REPEATS
-    running = {text for text, count in counts.items() if count >= min(often, len(pages)) > 1}
-
-    def stays(line: Line, page: Page) -> bool:
-        if not _in_margin(line, page):
-            return True
-        bare = _bare(line)
-        return bare not in running and "doi" not in bare and not re.fullmatch(r"\W*#\W*", bare)
-
-    return [
-        replace(page, lines=_unnumbered([line for line in page.lines if stays(line, page)]))
-        for page in pages
-    ]
-
-
-def _bare(line: Line) -> str:
-    """What is the same of a running head on every page."""
-    return _DIGITS.sub("#", squeeze(line.text).casefold())
-
-
-def _in_margin(line: Line, page: Page) -> bool:
-    return not _MARGIN * page.height < line.y < (1 - _MARGIN) * page.height
-
-
-def _unnumbered(lines: list[Line]) -> list[Line]:
-    """`lines` without the numbers of a manuscript's lines, alone or at the start of a line."""
-    numbers = [re.match(r"(\d{1,4})(?:\s+|$)", line.text) for line in lines]
-    values = [int(number[1]) for number in numbers if number]
-    rising = sum(after == before + 1 for before, after in pairwise(values))
-    if rising < 8 or rising < 0.6 * len(values):
-        return lines
-    left = min(line.left for line in lines)
-    kept = []
-    for line, number in zip(lines, numbers, strict=True):
-        if number and line.left < left + 3 * line.size:
-            rest = line.text[number.end() :]
-            if rest:
-                kept.append(replace(line, text=rest))
-        else:
-            kept.append(line)
-    return kept
-
-
-def _in_columns(page: Page) -> list[Line]:
-    """The page's lines in reading order.
-
-    That is the file's order, which publishers' PDFs keep, unless it jumps to and fro across a
-    gutter: then the left column goes before the right one between two lines that span both.
-    """
-    if not page.lines:
-        return []
-    gutter = _gutter(page)
-    if gutter is None:
-        return page.lines
-    lines = [part for line in page.lines for part in _cut(line, gutter)]
-    sides = [_side(line, gutter) for line in lines]
-    jumps = sum(a * b < 0 for a, b in pairwise(sides))
-    if jumps < 6 or jumps < 0.3 * len(lines):
-        return page.lines
-    ordered: list[Line] = []
-    columns: tuple[list[Line], list[Line]] = ([], [])
-    for line in sorted(lines, key=lambda line: (-round(line.y), line.left)):
-        side = _side(line, gutter)
-        if side == 0:
-            ordered += columns[0] + columns[1] + [line]
-            columns = ([], [])
-        else:
-            columns[side > 0].append(line)
-    return ordered + columns[0] + columns[1]
-
-
-def _gutter(page: Page) -> float | None:
-    """The middle of the white strip that parts two columns, if there is one."""
-    centre = page.width / 2
-    left = [end for line in page.lines for end in _ends_left_of(line, centre)]
-    right = [line.left for line in page.lines if line.left > centre - 12]
-    cut = [line for line in page.lines if line.gaps and line.left < centre < line.right]
-    if len(left) < 5 or len(right) + len(cut) < 5:
-        return None
-    crossing = sum(
-        line.left < centre - 12 and line.right > centre + 12 and not line.gaps
-        for line in page.lines
-    )
-    return centre if crossing < 0.35 * len(page.lines) else None
-
-
-def _ends_left_of(line: Line, centre: float) -> list[float]:
-    return [line.right] if line.right < centre + 12 or line.gaps else []
-
-
-def _cut(line: Line, gutter: float) -> list[Line]:
-    """A line that PDFium read across the gutter as its two halves."""
-    if not line.gaps or not line.left < gutter < line.right:
-        return [line]
-    share = (gutter - line.left) / (line.right - line.left)
-    at = min(line.gaps, key=lambda gap: abs(gap / len(line.text) - share))
-    if abs(at / len(line.text) - share) > 0.2:
-        return [line]
-    first, second = line.text[:at].rstrip(), line.text[at:].lstrip()
-    return [
-        replace(line, text=first, right=gutter - 1, gaps=()),
-        replace(line, text=second, left=gutter + 1, gaps=()),
-    ]
-
-
-def _side(line: Line, gutter: float) -> int:
-    if line.right <= gutter + 12 and line.left < gutter - 12:
-        return -1
-    return 1 if line.left >= gutter - 12 else 0
 
 
 def _body_size(lines: Sequence[Line]) -> float:
@@ -291,16 +161,18 @@ def _breaks(held: list[Line], line: Line, leading: float) -> bool:
     last = held[-1]
     if last.text.endswith(HYPHEN):
         return False
-    if abs(line.size - last.size) > 0.06 * last.size:
-        return True
     ended = _ENDED.search(last.text) is not None
+    step = (last.y - line.y) / line.size
+    if abs(line.size - last.size) > 0.06 * last.size:
+        # A line that opens with a run-in heading in larger letters goes on in smaller ones.
+        runs_on = not ended and not last.bold and last.right > line.right - 2 * line.size
+        return not (runs_on and len(held) == 1 and 0.5 < step < 1.45 * leading)
     if ended and opens_caption(line.text):
         return True
     if _NAMED.fullmatch(line.text) or _NAMED.fullmatch(last.text):
         return True
     if (line.bold != last.bold) and (_short_bold(line) or all(map(_short_bold, held))):
         return True
-    step = (last.y - line.y) / line.size
     if not 0 <= step < 1.45 * leading:
         return True
     if line.gaps and last.gaps:

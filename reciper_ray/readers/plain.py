@@ -8,6 +8,7 @@ text shows that it is one word. Tables stay as the extraction left them.
 import re
 from collections.abc import Iterator
 
+from reciper_ray.errors import UnreadableInput
 from reciper_ray.readers import xml
 from reciper_ray.readers.hyphens import join_hyphenated
 from reciper_ray.readers.latex import strip_math
@@ -41,12 +42,16 @@ _REFERENCES = re.compile(
     r"\s(?:■\s*)?(?:References|REFERENCES|Bibliography)\s+[\[(]?1[\].)\s]"
     r"|(?:\n|\s{2}|[.!?)\]] )(?:References|REFERENCES|Bibliography)(?:\s*\n|\s{2}|\s+(?=[A-Z]))"
 )
+_TABLE_LINES = 20
 _FLOATS = re.compile(r"(?<=\s)(?:Figure|Fig\.|Table|Scheme) 1\b")
 _HEAD, _STAMP, _TAIL = 6000, 1000, 3000
 
 
 def _parse(source: str, data: bytes) -> Iterator[Paper]:
-    text = join_hyphenated(strip_math(normalise(decode(data))))
+    written = decode(data)
+    if _is_table(written):
+        raise UnreadableInput("a table of tab-separated values, not a paper")
+    text = join_hyphenated(strip_math(normalise(written)))
     title, body = split_title(text)
     body, floats = _without_references(body if body.strip() else text)
     elements = [element for part in _BREAK.split(body) for element in _elements(squeeze(part))]
@@ -64,6 +69,12 @@ def _parse(source: str, data: bytes) -> Iterator[Paper]:
         licence=find_licence(text[:_HEAD] + text[-_TAIL:]),
     )
     return iter([paper])
+
+
+def _is_table(text: str) -> bool:
+    """Whether all of the first lines have the same number of tabs."""
+    tabs = [line.count("\t") for line in text.strip().splitlines()[:_TABLE_LINES]]
+    return len(tabs) >= 3 and len(set(tabs)) == 1 and tabs[0] > 0
 
 
 FORMAT = Format("plain", lambda head: not xml.is_document(head), _parse)

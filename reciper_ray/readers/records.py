@@ -39,13 +39,14 @@ def _parse_json(source: str, data: bytes) -> Iterator[Paper | Rejection]:
     try:
         loaded = json.loads(text)
     except json.JSONDecodeError as error:
-        if error.msg == "Extra data" and text[: error.pos].rstrip(" \t").endswith(("\n", "\r")):
-            return _lines(source, text)
-        if "\n" in text.strip() and text.lstrip()[:1] == "{" and _is_lines(text):
-            return _lines(source, text)
-        raise UnreadableInput(
-            f"broken JSON at line {error.lineno}, column {error.colno}: {error.msg}"
-        ) from error
+        first = _first_line(text)
+        if first is None:
+            raise UnreadableInput(
+                f"broken JSON at line {error.lineno}, column {error.colno}: {error.msg}"
+            ) from error
+        if not _is_paper(first):
+            raise UnreadableInput(f"JSON lines without papers: {_no_paper(first)}") from error
+        return _lines(source, text)
     if isinstance(loaded, dict) and _is_paper(loaded):
         return iter([_paper(source, stem(source), loaded)])
     return (
@@ -75,15 +76,17 @@ def _records(loaded: Any) -> list[tuple[str, Any]]:
     return [("", record) for record in loaded]
 
 
-def _is_lines(text: str) -> bool:
-    """Whether the first or the second line is a JSON object by itself."""
-    for written in text.lstrip().split("\n", 2)[:2]:
+def _first_line(text: str) -> dict[str, Any] | None:
+    """The object in the first or second line that is one by itself, None for no JSON Lines."""
+    lines = text.strip().split("\n", 2)
+    for written in lines[:2] if len(lines) > 1 else []:
         try:
-            if isinstance(json.loads(written), dict):
-                return True
+            found = json.loads(written)
         except ValueError:
             continue
-    return False
+        if isinstance(found, dict):
+            return found
+    return None
 
 
 def _lines(source: str, text: str) -> Iterator[Paper | Rejection]:

@@ -8,13 +8,16 @@ import codecs
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import PurePosixPath
 
 from reciper_ray.errors import UnreadableInput
 from reciper_ray.types import Kind, Paper, Paragraph, Rejection
 
 HEAD = 4096
+MAX_FILE = 1 << 30
+"""Bytes of the largest file that is read."""
 _MAGIC = {
     b"\x89PNG": "a PNG image",
     b"\xff\xd8\xff": "a JPEG image",
@@ -35,6 +38,8 @@ _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f]")
 _CONTROL_SHARE = 0.01
 _FEW_CONTROLS = 8
 _SNIFFED = 1 << 16
+_TABLE_CHARS = 800
+_HEADER_CHARS = 200
 _WESTERN_SHARE = 0.1
 _UTF8_CHARACTER = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}")
 _DECLARED_WESTERN = re.compile(rb"charset=[\"']?(?:iso-8859-1|windows-1252|latin-?1)\b", re.I)
@@ -135,6 +140,24 @@ def _encoding(data: bytes) -> str:
     return "utf-8-sig"
 
 
+def _with_header(block: Block) -> Iterator[Block]:
+    """A long table as several, each under its first row, so that no row is read without it."""
+    if block.kind is not Kind.TABLE or len(block.text) <= _TABLE_CHARS:
+        yield block
+        return
+    header, *rows = block.text.strip().split("\n")
+    if len(header) > _HEADER_CHARS:
+        yield block
+        return
+    part = [header]
+    for row in rows:
+        if len(part) > 1 and sum(map(len, part)) + len(part) + len(row) > _TABLE_CHARS:
+            yield replace(block, text="\n".join(part))
+            part = [header]
+        part.append(row)
+    yield replace(block, text="\n".join(part))
+
+
 def compose(
     paper_id: str,
     source: str,
@@ -150,7 +173,8 @@ def compose(
     licence: str = "",
     recipes: tuple[str, ...] = (),
 ) -> Paper:
-    """The paper whose text is `blocks`, a blank line between two; blank blocks are left out.
+    """The paper whose text is `blocks`, a blank line between two; blank blocks are left out, and
+    long tables come in parts that each begin with the first row.
 
     Its abstract is the blocks of kind ABSTRACT. A paper without a title bears its id as title.
     Raises `UnreadableInput` when there is neither text nor a recipe.
@@ -158,7 +182,7 @@ def compose(
     parts: list[str] = []
     paragraphs: list[Paragraph] = []
     at = 0
-    for block in blocks:
+    for block in chain.from_iterable(map(_with_header, blocks)):
         text = block.text.strip()
         if text:
             parts.append(text)

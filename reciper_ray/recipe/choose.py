@@ -4,6 +4,7 @@ A window is tried for each operation in it that the step names, and for each tha
 step claims; of the latter the step then takes the name.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
@@ -22,6 +23,7 @@ _OPERATION, _VALUE, _OTHER = 3.0, 2.0, 1.0
 _WIDER = -0.25  # for each further sentence
 _IN_ORDER, _IN_PROCEDURE = 0.5, 0.5
 _MOST_RUNS = 16
+_WORD = re.compile(r"[A-Za-z]{4,}")
 
 _Matches = Mapping[int, Sequence[tuple[Claim, Value]]]
 _Values = dict[Claim, tuple[int, Value]]
@@ -76,8 +78,12 @@ class Chooser:
                     best = replace(choice, score=choice.score + bonus)
         return best
 
-    def names(self, group: Iterable[Place]) -> str:
-        """The operations of `group` as the text names them, in its order."""
+    def names(self, step: DraftStep, group: Iterable[Place]) -> str:
+        """The operations of `group` as the text names them, in its order; where these tell little
+        (`put`, `carried out`), what words of the step's own stand beside them."""
+        own = "" if self._tells(group) else self._own_words(step, group)
+        if own:
+            return own
         texts = (self._ownership.operation(place).text.lower() for place in _ordered(group))
         return ", ".join(dict.fromkeys(texts))
 
@@ -102,12 +108,14 @@ class Chooser:
         materials = tuple(filter(None, (standing(item, text) for item in step.materials)))
         for group, named in groups:
             values = self._values(window, group, matches)
-            if not named and not any(claim.field for claim in values):
+            worded = named or bool(self._own_words(step, group))
+            if not named and not self._may_rename(group, wanted, values, worded):
                 continue
             says_more = bool(wanted or step.materials)
             if not values and not materials and (says_more or not self._tells(group)):
                 continue
-            score = _OPERATION * named + _OTHER * len(materials) + _WIDER * (len(window) - 1)
+            score = _OPERATION if named else _OTHER * worded
+            score += _OTHER * len(materials) + _WIDER * (len(window) - 1)
             score += sum(_VALUE if claim.field else _OTHER for claim in values)
             yield Choice(score, window, group, values, materials, named)
 
@@ -156,6 +164,22 @@ class Chooser:
         for place in sorted(anchors, key=away):
             group.setdefault(_head(self._ownership.operation(place).text), place)
         return frozenset(group.values())
+
+    def _may_rename(
+        self, group: Iterable[Place], wanted: Sequence[Claim], values: _Values, worded: bool
+    ) -> bool:
+        """Whether a step may stand for an operation that it does not name: by two values, half of
+        what it claims, or by words of its own and a value."""
+        claimed = sum(claim.field is not None for claim in wanted)
+        stated = [claim.field for claim in values if claim.field is not None]
+        if worded:
+            return bool(stated)
+        return self._tells(group) and len(stated) >= max(2, claimed / 2)
+
+    def _own_words(self, step: DraftStep, group: Iterable[Place]) -> str:
+        """The words of the step's operation that stand in the sentences of `group`."""
+        there = frozenset().union(*(self._source.at(p.sentence).stems for p in group))
+        return " ".join(w for w in _WORD.findall(step.operation) if stem(w) in there)
 
     def _tells(self, group: Iterable[Place]) -> bool:
         return any(self._ownership.operation(p).tells is not Tells.LITTLE for p in group)

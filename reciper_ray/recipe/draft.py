@@ -41,31 +41,35 @@ class Draft:
 
 
 def _string(most: int) -> dict[str, Any]:
-    return {"type": "string", "maxLength": most}
+    return {"type": "string", "minLength": 1, "maxLength": most}
 
 
 def _array(items: Mapping[str, Any], most: int) -> dict[str, Any]:
     return {"type": "array", "items": items, "maxItems": most}
 
 
-def _object(**properties: Any) -> dict[str, Any]:
+def _object(required: list[str], **properties: Any) -> dict[str, Any]:
     return {
         "type": "object",
         "properties": properties,
-        "required": list(properties),
+        "required": required,
         "additionalProperties": False,
     }
 
 
-# What `parse` reads without any repair.
+# What `parse` reads without any repair. What a paper does not state is left out, which is shorter
+# than an empty value and does not invite filling it.
 SCHEMA: dict[str, Any] = _object(
+    ["recipes"],
     recipes=_array(
         _object(
+            ["steps"],
             material=_string(_NAME_CHARS),
             method=_string(_NAME_CHARS),
             precursors=_array(_string(_NAME_CHARS), MOST_ITEMS),
             steps=_array(
                 _object(
+                    ["operation"],
                     operation=_string(_VALUE_CHARS),
                     materials=_array(_string(_NAME_CHARS), MOST_ITEMS),
                     temperature=_string(_VALUE_CHARS),
@@ -78,7 +82,7 @@ SCHEMA: dict[str, Any] = _object(
             key_points=_array(_string(_POINT_CHARS), MOST_POINTS),
         ),
         MOST_RECIPES,
-    )
+    ),
 )
 
 
@@ -108,8 +112,10 @@ def stated_step(text: str) -> DraftStep:
         field: "; ".join(c.text for c in stated if c.field is field and not c.loose)
         for field in Field
     }
+    # An order (`Stir for 3 h`) reads like an infinitive.
+    named = operations.find(text) or operations.find(f"to {text[:1].lower()}{text[1:]}")
     return DraftStep(
-        operation=", ".join(operation.text for operation in operations.find(text)) or text,
+        operation=", ".join(operation.text for operation in named) or _DETAIL.split(text, 1)[0],
         temperature=values[Field.TEMPERATURE],
         time=values[Field.TIME],
         atmosphere=values[Field.ATMOSPHERE],
@@ -140,6 +146,7 @@ def _json_values(text: str) -> Iterator[Any]:
                 return
 
 
+_DETAIL = re.compile(r"\s+(?:at|for|in|under|with|into|to)\s|\s*[,;:(]")
 _OPENING = re.compile(r"\{|\[(?=\s*\{)")
 _DEEPEST = 12
 
@@ -219,6 +226,10 @@ def _draft(record: Mapping[str, Any]) -> Draft:
 
 
 def _steps(item: Any) -> Iterator[DraftStep]:
+    if isinstance(item, list):
+        for inner in item:
+            yield from _steps(inner)
+        return
     if not isinstance(item, dict):
         if text := _text(item):
             yield stated_step(text)

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from reciper_ray import quantity
 from reciper_ray.recipe import cues
 from reciper_ray.recipe.choose import Choice, Chooser
 from reciper_ray.recipe.claims import Claim, claims
@@ -108,8 +109,9 @@ class _Grounding:
             if not standing(item, text):
                 self._dropped[f"materials: {self._why_text(item)}"] += 1
         whole = choice.named and standing(written.operation, text) == written.operation
+        whole = whole and not quantity.find(written.operation)
         self._count("operation", whole, None)
-        operation = written.operation if whole else self._chooser.names(choice.group)
+        operation = written.operation if whole else self._chooser.names(written, choice.group)
         fields = {
             field: "; ".join(
                 dict.fromkeys(

@@ -6,12 +6,13 @@ text. Generating is a `Generator`'s.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from reciper_ray import formula
-from reciper_ray.generation import Generator
-from reciper_ray.recipe import prompt
+from reciper_ray.generation import Generator, digest
+from reciper_ray.recipe import options, prompt
 from reciper_ray.recipe.draft import SCHEMA, Draft, UnreadableDraft, parse
 from reciper_ray.recipe.extractive import ExtractiveExtractor
 from reciper_ray.recipe.ground import ground
@@ -49,6 +50,7 @@ class _Job:
 
     paper: int
     part: Part
+    schema: Mapping[str, Any]
     drafts: list[Draft] | None = None
     error: str = ""
     prompt_tokens: int = 0
@@ -60,16 +62,22 @@ class LlmExtractor:
 
     Parts have at most `part_tokens` tokens, or as many as the model's context allows for 0. Of a
     paper at most `max_parts` parts are read, all for 0; recipes say what was read. A part whose
-    output cannot be read is tried `retries` times more.
+    output cannot be read is tried `retries` times more. With `constrain` the model chooses among
+    what the part states (see `options`), and is not asked about a part that states no step.
     """
 
     def __init__(
-        self, generator: Generator, part_tokens: int = 0, max_parts: int = 0, retries: int = 1
+        self,
+        generator: Generator,
+        part_tokens: int = 0,
+        max_parts: int = 0,
+        retries: int = 1,
+        constrain: bool = False,
     ) -> None:
-        self._generator = generator
+        self._generator, self._constrain = generator, constrain
         self._part_tokens, self._max_parts, self._retries = part_tokens, max_parts, retries
         self._extractive = ExtractiveExtractor()
-        self.name = fingerprint(generator.name, part_tokens, max_parts, retries)
+        self.name = fingerprint(generator.name, part_tokens, max_parts, retries, constrain)
 
     def extract(self, papers: Sequence[Paper]) -> list[tuple[Recipe, ...]]:
         """One row a paper, in order; raises what the generator raises."""
@@ -78,9 +86,11 @@ class LlmExtractor:
     def run(self, papers: Sequence[Paper]) -> list[Extraction]:
         """As `extract`, with counts."""
         jobs = [
-            _Job(number, part) for number, paper in enumerate(papers) for part in self._parts(paper)
+            self._job(number, paper, part)
+            for number, paper in enumerate(papers)
+            for part in self._parts(paper)
         ]
-        waiting = jobs
+        waiting = [job for job in jobs if job.drafts is None]
         for attempt in range(1 + self._retries):
             if waiting:
                 self._generate(papers, waiting, attempt)
@@ -90,6 +100,12 @@ class LlmExtractor:
             by_paper[job.paper].append(job)
         return [self._extraction(paper, mine) for paper, mine in zip(papers, by_paper, strict=True)]
 
+    def _job(self, number: int, paper: Paper, part: Part) -> _Job:
+        if not self._constrain:
+            return _Job(number, part, SCHEMA)
+        schema = options.schema(paper, part)
+        return _Job(number, part, schema or SCHEMA, None if schema else [])
+
     def _parts(self, paper: Paper) -> list[Part]:
         most = prompt.room(paper, self._generator.room, self._generator.count)
         if self._part_tokens:
@@ -98,8 +114,8 @@ class LlmExtractor:
         return found[: self._max_parts] if self._max_parts else found
 
     def _generate(self, papers: Sequence[Paper], jobs: Sequence[_Job], attempt: int) -> None:
-        prompts = [prompt.prompt(papers[job.paper], job.part) for job in jobs]
-        completions = self._generator.generate(prompts, SCHEMA, attempt)
+        prompts = [prompt.prompt(papers[job.paper], job.part, job.schema) for job in jobs]
+        completions = self._generator.generate(prompts, attempt)
         for job, completion in zip(jobs, completions, strict=True):
             job.prompt_tokens += completion.prompt_tokens
             job.tokens += completion.tokens
@@ -146,12 +162,12 @@ class LlmExtractor:
         )
 
 
-def fingerprint(generator: str, part_tokens: int, max_parts: int, retries: int) -> str:
+def fingerprint(
+    generator: str, part_tokens: int, max_parts: int, retries: int, constrain: bool
+) -> str:
     """What recipes depend on besides the paper: model, prompt, parts, this code's versions."""
-    return (
-        f"llm-{VERSION}:{generator}:prompt-{prompt.VERSION}"
-        f":parts-{part_tokens}-{max_parts}-{retries}"
-    )
+    options = (VERSION, prompt.VERSION, part_tokens, max_parts, retries, constrain)
+    return f"llm-{VERSION}:{generator}:{digest(*options)}"
 
 
 def _reason(jobs: Sequence[_Job], failed: Counter[str]) -> str:

@@ -179,6 +179,11 @@ def is_others(text: str) -> bool:
     return bool(_OTHERS.search(text)) and not _ADOPTED.search(text)
 
 
+def usable(text: str) -> bool:
+    """Whether a sentence may state the paper's own procedure."""
+    return not is_others(text) and not _ADDRESSED.search(text)
+
+
 class Source:
     """The sentences of `paper` in order; those that cannot ground anything are None."""
 

@@ -1,7 +1,8 @@
 """The recipe view of a paper: its recipes as compact passages.
 
-A recipe reads `<material> by <method> from <precursors>. 1. calcined at 900 °C for 5 h in air.
-2. …`. One that exceeds the limit is split between steps; each part repeats the head.
+A recipe reads `<material> by <method> from <precursors>. 1. calcined powder at 900 °C for 5 h in
+air (5 °C/min). 2. …`. One that exceeds the limit is split between steps; each part repeats the
+head.
 """
 
 from collections.abc import Iterator, Sequence
@@ -95,8 +96,10 @@ def _head(recipe: Recipe) -> list[str]:
 def _numbered(number: int, step: Step) -> str:
     parts = [
         f"{number}. {step.operation}",
+        ", ".join(step.materials),
         f"at {step.temperature}" if step.temperature else "",
         f"for {step.time}" if step.time and step.time[0].isdigit() else step.time,
         f"in {step.atmosphere}" if step.atmosphere else "",
+        f"({', '.join(step.conditions)})" if step.conditions else "",
     ]
     return " ".join(part for part in parts if part) + "."

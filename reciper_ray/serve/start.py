@@ -13,9 +13,11 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext, redirect_stdout
+from contextlib import contextmanager, nullcontext, redirect_stdout, suppress
 from types import FrameType
 from typing import Any, NoReturn
+
+import psutil
 
 from reciper_ray import errors
 from reciper_ray.client import Client
@@ -101,7 +103,25 @@ def _environment(config: ServeConfig) -> Iterator[None]:
             "RAY_SERVE_HAPROXY_SERVER_STATE_BASE": folder,
             "RAY_SERVE_HAPROXY_SERVER_STATE_FILE": f"{folder}/server-state",
         }
-        yield
+        try:
+            yield
+        finally:
+            _end_haproxy(folder)
+
+
+def _end_haproxy(folder: str) -> None:
+    """End the HAProxy that was started in `folder`, if one is left: Serve loses the one that it
+    is just replacing when it is shut down."""
+    left = [
+        process
+        for process in psutil.process_iter(["name", "cmdline"])
+        if process.info["name"] == "haproxy"
+        and any(argument.startswith(folder) for argument in process.info["cmdline"] or ())
+    ]
+    for process in left:
+        with suppress(psutil.NoSuchProcess):
+            process.kill()
+    psutil.wait_procs(left, timeout=5)
 
 
 def _start_ray(snapshot: Snapshot, config: Config, own: bool) -> None:
@@ -176,7 +196,7 @@ def _await_answer(address: str) -> None:
     with Client(address) as client:
         while True:
             try:
-                client.healthy(timeout_ms=1000)
+                client.health(timeout_ms=1000)
             except ReciperError as error:
                 if time.monotonic() > end:
                     raise Unavailable(f"serving started but does not answer: {error}") from error

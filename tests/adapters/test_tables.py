@@ -24,8 +24,17 @@ PAPER = Paper(
     year=2017,
     recipes=("fire it",),
 )
+STEP = Step("fire", Span(20, 55), "850 °C", "12 h", "air", ("powders",), ("5 °C/min",))
 RECIPE = Recipe(
-    "LiCoO2", "solid state", ("Li2CO3",), (Step("fire", Span(20, 55), "850 °C", "12 h"),), "x"
+    "LiCoO2",
+    "solid state",
+    ("Li2CO3",),
+    (STEP,),
+    "x",
+    ("dense",),
+    (Span(0, 19), Span(20, 55)),
+    ("time: not in the text",),
+    "timeout",
 )
 PASSAGE = Passage(
     "p1:0", "p1", View.RECIPE, 0, "T", "H", "text", "support", (Span(0, 3), Span(5, 9)), Kind.TABLE

@@ -65,7 +65,9 @@ def test_inspect_prints_the_manifest_as_json(reciper: Reciper, store: Path) -> N
     assert {file["role"] for file in shown["files"]} == set(Role)
 
 
-def test_inspect_shows_a_paper_with_its_steps_and_their_sentences(reciper: Reciper, store: Path) -> None:
+def test_inspect_shows_a_paper_with_its_steps_and_their_sentences(
+    reciper: Reciper, store: Path
+) -> None:
     lines = reciper("inspect", store, "--paper", "g").out.splitlines()
     assert "title        On g" in lines
     assert "  1. fired, 850 °C" in lines

@@ -57,8 +57,8 @@ def test_external_entities_are_not_fetched(tmp_path: Path, root: str) -> None:
 def test_deep_nesting_is_read_or_refused(start: bytes, deep: bytes) -> None:
     started = time.process_time()
     with suppress(UnreadableInput):
-        list(read("a.txt", start + deep * 20_000 + b"x"))
-    assert time.process_time() - started < 20
+        list(read("a.txt", start + deep * 10_000 + b"x"))
+    assert time.process_time() - started < 10
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ UNITS = ["$ ", "\\[", "_{", "^{", "](", "![", "<b>", "|-", "1. ", "References ",
 @pytest.mark.parametrize("unit", UNITS)
 @pytest.mark.parametrize("frame", ["{}", "# T\n\n{}", "<html><body><p>{}</p></body></html>"])
 def test_pathological_repetition_takes_bounded_time(frame: str, unit: str) -> None:
-    data = frame.format(unit * (60_000 // len(unit))).encode()
+    data = frame.format(unit * (30_000 // len(unit))).encode()
     started = time.process_time()
     with suppress(UnreadableInput):
         list(read("a.txt", data))

@@ -128,6 +128,7 @@ def test_text_inside_a_drawing_or_beyond_the_page_is_no_part_of_the_paper() -> N
     ("data", "reason"),
     [
         (pdf([[], []]), "no text layer in this PDF of 2 pages"),
+        (pdf([[(50, 770, 8, "Journal of Tests 12, pages")]] * 3), "but running heads"),
         (pdf([[(50, 700, 10, "p. 1")]]), "no text layer worth the name: 4 characters in 1 pages"),
         (zlib.decompress(base64.b85decode(ENCRYPTED)), "encrypted PDF: it needs a password"),
         (pdf([column(50, 700, prose(3))])[:300], "broken PDF"),

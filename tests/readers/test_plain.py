@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from reciper_ray.errors import UnreadableInput
 from reciper_ray.readers import read
 from reciper_ray.readers.title import split_title
 from reciper_ray.types import Kind, Paper
@@ -172,3 +173,9 @@ def test_latex_left_in_the_text_is_written_out() -> None:
         f"{TITLE}\nwhere {preamble}$$\\mathrm{{O}}_{{2}}$$\\end{{document}} is gas."
     ).text
     assert text == "where O2 is gas."
+
+
+def test_a_table_of_tab_separated_values_is_no_paper() -> None:
+    with pytest.raises(UnreadableInput, match="a table of tab-separated values"):
+        paper_of("file\tlicence\ttitle\na.txt\tCC BY\tOn it\nb.txt\tCC BY\tOn that\n")
+    assert paper_of(f"{TITLE}\n\tOne.\n\tTwo.\n").text == "One. Two."

@@ -116,6 +116,7 @@ def test_parquet_rows_are_records() -> None:
     [
         ({"question": "Q?", "answer": "A", "title": "T"}, "questions and answers, not papers"),
         ([{"question": "Q?", "answer": "A"}], "questions and answers, not papers"),
+        (b'{"question": "Q?", "answer": "A"}\n' * 2, "lines without papers: questions and answers"),
         ([1, 2], "the entries are no objects"),
         ([], "no papers"),
         ({"x": 1}, "no entry has a title or a text; its keys are x"),

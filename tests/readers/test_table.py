@@ -3,7 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reciper_ray.readers.source import Block, compose
 from reciper_ray.readers.table import Cell, rows_of_text
+from reciper_ray.types import Kind
 
 
 def test_rows_are_lines_and_cells_are_parted() -> None:
@@ -35,3 +37,14 @@ def test_every_text_comes_through(rows: list[list[Cell]]) -> None:
     for row in rows:
         for cell in row:
             assert cell.text in written
+
+
+def test_a_long_table_comes_in_parts_that_each_begin_with_its_header() -> None:
+    rows = [f"Alloy {n} | {n * 10} | annealed at {n} degrees" for n in range(40)]
+    table = Block("\n".join(["Alloy | HV | state", *rows]), "Table 1", Kind.TABLE)
+    paper = compose("p", "p.txt", "plain", "T", [table])
+    parts = [paper.text[p.start : p.end].split("\n") for p in paper.paragraphs]
+    assert len(parts) == 3
+    assert all(part[0] == "Alloy | HV | state" for part in parts)
+    assert [row for part in parts for row in part[1:]] == rows
+    assert all(p.heading == "Table 1" and p.end - p.start <= 800 for p in paper.paragraphs)

@@ -109,6 +109,12 @@ def test_other_types_and_key_names_are_understood() -> None:
     )
 
 
+def test_steps_listed_by_sentence_are_steps_in_order() -> None:
+    written = {"steps": {"1": [STEP, {"operation": "milled"}], "3": [{"operation": "sintered"}]}}
+    (draft,) = parse(json.dumps(written))
+    assert [step.operation for step in draft.steps] == ["calcined", "milled", "sintered"]
+
+
 def test_a_text_of_precursors_is_split_outside_of_brackets() -> None:
     (draft,) = parse(
         json.dumps({"material": "x", "precursors": "BaCO3 (99%, Merck), TiO2 and urea"})

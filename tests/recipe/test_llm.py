@@ -5,8 +5,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from jsonschema import Draft202012Validator
+
 from reciper_ray.generation import Completion, Generator, Prompt
-from reciper_ray.recipe import ExtractiveExtractor, Extractor
+from reciper_ray.recipe import ExtractiveExtractor, Extractor, prompt
 from reciper_ray.recipe.llm import LlmExtractor
 from reciper_ray.types import Paper, Paragraph, Span
 
@@ -38,21 +40,21 @@ class Scripted:
     room: int = 4000
     name: str = "scripted"
     asked: list[tuple[str, int]] = field(default_factory=list)
+    schemas: list[Mapping[str, Any]] = field(default_factory=list)
 
     def count(self, text: str) -> int:
         return len(text.split())
 
-    def generate(
-        self, prompts: Sequence[Prompt], schema: Mapping[str, Any], attempt: int = 0
-    ) -> list[Completion]:
+    def generate(self, prompts: Sequence[Prompt], attempt: int = 0) -> list[Completion]:
         completions = []
-        for prompt in prompts:
-            self.asked.append((prompt.user, attempt))
-            text = self.answer(prompt.user, attempt)
+        for asked in prompts:
+            self.schemas.append(asked.schema)
+            self.asked.append((asked.user, attempt))
+            text = self.answer(asked.user, attempt)
             if text.startswith("ERROR "):
                 completions.append(Completion(error=text[6:]))
             else:
-                completions.append(Completion(text, self.count(prompt.user), self.count(text)))
+                completions.append(Completion(text, self.count(asked.user), self.count(text)))
         return completions
 
 
@@ -202,3 +204,21 @@ def test_the_name_tells_settings_that_change_recipes() -> None:
     generator = Scripted(lambda user, _: "")
     names = {LlmExtractor(generator, tokens, most).name for tokens in (0, 9) for most in (0, 1)}
     assert len(names) == 4
+
+
+def test_a_constrained_model_is_asked_about_parts_that_state_steps_and_may_choose_from_them() -> (
+    None
+):
+    generator = Scripted(lambda user, _: recipe(CALCINED, SINTERED))
+    (extraction,) = LlmExtractor(generator, part_tokens=20, constrain=True).run([PAPER])
+    assert len(generator.asked) < len(prompt.parts(PAPER, 20, generator.count))
+    (found,) = extraction.recipes
+    assert [s.operation for s in found.steps] == ["calcined", "sintered"]
+    for schema in generator.schemas:
+        Draft202012Validator.check_schema(schema)
+    of_firing = Draft202012Validator(generator.schemas[-1])
+    true = {"operation": "sintered", "temperature": "1200 °C", "time": "10 h"}
+    assert of_firing.is_valid({"recipes": [{"steps": {"1": [true]}}]})
+    for lie in (true | {"temperature": "900 °C"}, true | {"atmosphere": "argon"}):
+        assert not of_firing.is_valid({"recipes": [{"steps": {"1": [lie]}}]})
+    assert of_firing.is_valid({"recipes": []})

@@ -32,6 +32,13 @@ def test_a_recipe_reads_as_a_head_and_numbered_steps() -> None:
     )
 
 
+def test_what_is_worked_on_and_other_conditions_are_told_too() -> None:
+    step = Step("fired", FIRE, "900 °C", "5 h", "air", ("pellets", "BaCO3"), ("5 °C/min", "10 MPa"))
+    assert recipe_text(Recipe(steps=(step,))) == (
+        "1. fired pellets, BaCO3 at 900 °C for 5 h in air (5 °C/min, 10 MPa)."
+    )
+
+
 def test_what_is_not_known_leaves_no_trace() -> None:
     assert recipe_text(Recipe(steps=(Step("milled", MILL, time="24 h"),))) == "1. milled for 24 h."
     assert recipe_text(Recipe()) == ""

