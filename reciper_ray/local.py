@@ -21,7 +21,7 @@ from reciper_ray.adapters.encoder import Encoder, query_encoder
 from reciper_ray.adapters.index import ShardIndex
 from reciper_ray.batching import Drain
 from reciper_ray.config import Config
-from reciper_ray.errors import ReciperError, SnapshotNotLoaded
+from reciper_ray.errors import ReciperError, SnapshotNotLoaded, Unavailable
 from reciper_ray.evidence import Evidence
 from reciper_ray.protocols import EvidenceQuery, Parts, ShardQuery, ShardReply
 from reciper_ray.snapshot import IndexedPaper, Snapshot
@@ -63,11 +63,11 @@ class LocalGroup:
         self._snapshot_id = snapshot_id
         self._indexes = shards
         self._executor = executor
-        self._batches: Drain[ShardQuery, dict[int, ShardReply]] = Drain(
+        self._batches: Drain[ShardQuery, dict[int, ShardReply | ReciperError]] = Drain(
             self._propose, max_batch=max_batch, name=f"{view} shards"
         )
-        self._evidence: Drain[EvidenceQuery, dict[int, tuple[Evidence, ...]]] = Drain(
-            self._select, max_batch=max_batch, name=f"{view} shards"
+        self._evidence: Drain[EvidenceQuery, dict[int, tuple[Evidence, ...] | ReciperError]] = (
+            Drain(self._select, max_batch=max_batch, name=f"{view} shards")
         )
 
     async def candidates(
@@ -98,19 +98,40 @@ class LocalGroup:
                 f"snapshot {snapshot_id} is not loaded here; {self._snapshot_id} is"
             )
 
-    async def _propose(self, queries: list[ShardQuery]) -> list[dict[int, ShardReply]]:
+    async def _propose(
+        self, queries: list[ShardQuery]
+    ) -> list[dict[int, ShardReply | ReciperError]]:
         return await self._each(lambda shard: shard.candidates(queries))
 
-    async def _select(self, queries: list[EvidenceQuery]) -> list[dict[int, tuple[Evidence, ...]]]:
+    async def _select(
+        self, queries: list[EvidenceQuery]
+    ) -> list[dict[int, tuple[Evidence, ...] | ReciperError]]:
         return await self._each(lambda shard: shard.evidence(queries))
 
-    async def _each(self, work: Callable[[ShardIndex], list[T]]) -> list[dict[int, T]]:
-        """Each shard's answers to a batch, turned to one answer a query."""
+    async def _each(
+        self, work: Callable[[ShardIndex], list[T]]
+    ) -> list[dict[int, T | ReciperError]]:
+        """Each shard's answers to a batch, turned to one answer a query; a shard that fails
+        answers every query of the batch with its error."""
         loop = asyncio.get_running_loop()
         columns = await asyncio.gather(
-            *(loop.run_in_executor(self._executor, work, self._indexes[s]) for s in self.shards)
+            *(loop.run_in_executor(self._executor, work, self._indexes[s]) for s in self.shards),
+            return_exceptions=True,
         )
-        return [dict(zip(self.shards, row, strict=True)) for row in zip(*columns, strict=True)]
+        failed = {
+            s: _error(c)
+            for s, c in zip(self.shards, columns, strict=True)
+            if not isinstance(c, list)
+        }
+        rows = zip(*(c for c in columns if isinstance(c, list)), strict=True)
+        whole = [s for s in self.shards if s not in failed]
+        if not whole:
+            raise next(iter(failed.values()))
+        return [dict(zip(whole, row, strict=True)) | failed for row in rows]
+
+
+def _error(error: BaseException) -> ReciperError:
+    return error if isinstance(error, ReciperError) else Unavailable(repr(error))
 
 
 class LocalReranker:

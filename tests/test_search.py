@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from reciper_ray.adapters.index import ShardIndex
 from reciper_ray.config import LimitsConfig, SearchConfig
 from reciper_ray.errors import (
     CoverageTooLow,
@@ -227,6 +228,21 @@ def test_a_failing_shard_costs_its_candidates_and_is_named(executor: ThreadPoolE
     assert paragraph.answered == (0, 1, 3)
     assert paragraph.errors == {2: "disk gone"}
     assert result.hits
+
+
+def test_a_shard_that_breaks_in_this_process_costs_its_candidates_only(
+    executor: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(self: ShardIndex, queries: Sequence[ShardQuery]) -> list[ShardReply]:
+        if self.shard == 1:
+            raise MemoryError("no room")
+        return whole(self, queries)
+
+    whole = ShardIndex.candidates
+    monkeypatch.setattr(ShardIndex, "candidates", broken)
+    result = run(Query(QUESTION), parts(executor, 3))
+    assert [c.answered for c in result.coverage] == [(0, 2), (0, 2)]
+    assert "no room" in result.coverage[0].errors[1]
 
 
 def test_too_little_coverage_is_refused_with_the_reason(executor: ThreadPoolExecutor) -> None:

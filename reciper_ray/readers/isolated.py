@@ -15,6 +15,7 @@ import struct
 import subprocess
 import sys
 import time
+import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import IO, Any
@@ -43,6 +44,7 @@ class IsolatedReader:
     def __init__(self, limits: Limits | None = None) -> None:
         self._limits = limits or Limits()
         self._child: subprocess.Popen[bytes] | None = None
+        self._stop: weakref.finalize[..., IsolatedReader] | None = None
 
     def read(self, source: str, data: bytes) -> Iterator[Paper | Rejection]:
         """As `readers.read`, but raises `UnreadableInput` when it gets there, which may be behind
@@ -64,16 +66,10 @@ class IsolatedReader:
             raise UnreadableInput(value)
 
     def close(self) -> None:
-        """End the child, if there is one."""
-        child, self._child = self._child, None
-        if child is None:
-            return
-        child.kill()
-        child.wait()
-        for pipe in (child.stdin, child.stdout):
-            if pipe:
-                with contextlib.suppress(OSError):
-                    pipe.close()
+        """End the child, if there is one. Also done when the reader goes or Python exits."""
+        self._child = None
+        if self._stop:
+            self._stop()
 
     def _running(self) -> subprocess.Popen[bytes]:
         if self._child is None or self._child.poll() is not None:
@@ -86,6 +82,7 @@ class IsolatedReader:
                 env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
                 bufsize=0,
             )
+            self._stop = weakref.finalize(self, _end, self._child)
             self._send(self._child, self._limits.memory)
             self._receive(self._child, _START_SECONDS)
         return self._child
@@ -117,6 +114,15 @@ class IsolatedReader:
                 raise UnreadableInput(_ending(child))
             pieces += piece
         return bytes(pieces)
+
+
+def _end(child: subprocess.Popen[bytes]) -> None:
+    child.kill()
+    child.wait()
+    for pipe in (child.stdin, child.stdout):
+        if pipe:
+            with contextlib.suppress(OSError):
+                pipe.close()
 
 
 def _ending(child: subprocess.Popen[bytes]) -> str:
