@@ -3,7 +3,6 @@
 All vectors are unit length, so inner product is cosine and L2 distance follows from it.
 """
 
-import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 from sentence_transformers import SentenceTransformer
 from transformers.utils import logging as transformers_logging
 
-from reciper_ray.adapters.tokenizer import model_path
+from reciper_ray.adapters.tokenizer import fingerprint, model_path
 from reciper_ray.config import EncoderConfig
 from reciper_ray.errors import ConfigError
 
@@ -88,23 +87,3 @@ def _dtype(config: EncoderConfig) -> str:
     except OSError:
         return "float32"
     return "bfloat16" if "avx512_bf16" in flags or "amx_bf16" in flags else "float32"
-
-
-def fingerprint(config: EncoderConfig) -> str:
-    """What two encoders must share for their vectors to be comparable: model, revision or
-    configuration bytes, token limit and prefixes. Not dtype or device, which move vectors by
-    rounding only."""
-    path = Path(model_path(config))
-    digest = hashlib.sha256()
-    if path.is_dir():
-        for name in ("config.json", "modules.json", "tokenizer.json"):
-            if (file := path / name).is_file():
-                digest.update(file.read_bytes())
-        for weights in sorted(path.glob("*.safetensors")):
-            # The header and first tensors tell models of one architecture apart.
-            with weights.open("rb") as stream:
-                digest.update(stream.read(1 << 20))
-    else:
-        digest.update(f"{config.model}@{config.revision}".encode())
-    digest.update(repr((config.max_tokens, config.query_prefix, config.passage_prefix)).encode())
-    return f"{config.model}:{digest.hexdigest()[:16]}"

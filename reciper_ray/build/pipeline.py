@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from reciper_ray.adapters.extractor import prepare
 from reciper_ray.adapters.storage import Store, open_corpus
+from reciper_ray.adapters.tokenizer import fingerprint
 from reciper_ray.build import stages
 from reciper_ray.build.cluster import cluster, own_errors
 from reciper_ray.build.papers import Plan, work_on_papers
@@ -57,8 +58,6 @@ def build(
     if the store has another number of shards, `PublishConflict` if another build published
     meanwhile; whatever is raised, the store's current snapshot is untouched.
     """
-    from reciper_ray.adapters.encoder import fingerprint
-
     clock = Clock()
     corpus, files = open_corpus(corpus_uri)
     store = Store.open(out_uri)
