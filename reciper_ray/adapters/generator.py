@@ -6,9 +6,12 @@ OpenMP runtime does not get on with vLLM's.
 """
 
 import os
+import threading
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from queue import Queue
 from typing import TYPE_CHECKING, Any
 
 import psutil
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
 _CPU_ENVIRONMENT = {"VLLM_CPU_OMP_THREADS_BIND": "nobind", "VLLM_USE_V2_MODEL_RUNNER": "0"}
 _ENVIRONMENT = {"VLLM_NO_USAGE_STATS": "1", "VLLM_LOGGING_LEVEL": "ERROR"}
 _GIB = 1 << 30
+_POLL_S = 0.5
 
 
 def name(config: VllmConfig, sampling: SamplingConfig, path: str) -> str:
@@ -174,7 +178,7 @@ class VllmGenerator:
             raise MissingExtra(
                 f"extract.backend = 'vllm' needs: pip install 'reciper-ray[{extra}]' ({error})"
             ) from error
-        before = set(_children())
+        before = set(psutil.Process().children(recursive=True))
         memory: dict[str, Any] = {"gpu_memory_utilization": config.gpu_memory}
         if on_cpu:
             memory = {
@@ -204,12 +208,31 @@ class VllmGenerator:
                 f"extract.vllm.model = {config.name!r} does not start: {_first_line(error)}"
             ) from error
         self._tokenizer = self._engine.get_tokenizer()
-        # vLLM's processes do not notice that this one was killed.
-        self._watch = Watch(pid for pid in _children() if pid not in before)
+        processes = [p for p in psutil.Process().children(recursive=True) if p not in before]
+        # vLLM's processes do not notice that this one was killed, nor does its client, when it
+        # waits for output, that they were.
+        self._watch = Watch(process.pid for process in processes)
+        threading.Thread(
+            target=_tell_of_death,
+            args=(processes, self._engine.llm_engine.engine_core.outputs_queue),
+            daemon=True,
+        ).start()
 
 
-def _children() -> list[int]:
-    return [process.pid for process in psutil.Process().children(recursive=True)]
+def _tell_of_death(processes: Sequence[psutil.Process], outputs: "Queue[Any]") -> None:
+    """Raises in whoever waits for `outputs` as soon as one of the engine's processes is gone."""
+    from vllm.v1.engine.exceptions import EngineDeadError
+
+    while all(map(_lives, processes)):
+        time.sleep(_POLL_S)
+    outputs.put(EngineDeadError())
+
+
+def _lives(process: psutil.Process) -> bool:
+    try:
+        return process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
 
 
 def _first_line(error: Exception) -> str:

@@ -130,4 +130,4 @@ def test_a_model_that_is_whole_but_no_model_is_named(tmp_path: Path) -> None:
 
 def test_the_name_without_an_engine_is_the_engines(engine: VllmGenerator) -> None:
     config = ExtractConfig(backend="vllm", vllm=CONFIG, sampling=SAMPLING)
-    assert extractor.prepare(config, lambda line: None) == LlmExtractor(engine).name
+    assert extractor.prepare(config, lambda line: None) == LlmExtractor(engine, constrain=True).name
