@@ -27,7 +27,8 @@ from reciper_ray.protocols import EvidenceQuery, Parts, ShardQuery, ShardReply
 from reciper_ray.snapshot import IndexedPaper, Snapshot
 from reciper_ray.types import Answer, Passage, Query, SearchResult, View
 
-T = TypeVar("T")
+Q = TypeVar("Q")
+R = TypeVar("R")
 
 MAX_BATCH = 32
 
@@ -101,37 +102,40 @@ class LocalGroup:
     async def _propose(
         self, queries: list[ShardQuery]
     ) -> list[dict[int, ShardReply | ReciperError]]:
-        return await self._each(lambda shard: shard.candidates(queries))
+        return await answers_of(self._indexes, self._executor, ShardIndex.candidates, queries)
 
     async def _select(
         self, queries: list[EvidenceQuery]
     ) -> list[dict[int, tuple[Evidence, ...] | ReciperError]]:
-        return await self._each(lambda shard: shard.evidence(queries))
+        return await answers_of(self._indexes, self._executor, ShardIndex.evidence, queries)
 
-    async def _each(
-        self, work: Callable[[ShardIndex], list[T]]
-    ) -> list[dict[int, T | ReciperError]]:
-        """Each shard's answers to a batch, turned to one answer a query; a shard that fails
-        answers every query of the batch with its error."""
-        loop = asyncio.get_running_loop()
-        columns = await asyncio.gather(
-            *(loop.run_in_executor(self._executor, work, self._indexes[s]) for s in self.shards),
-            return_exceptions=True,
-        )
-        failed = {
-            s: _error(c)
-            for s, c in zip(self.shards, columns, strict=True)
-            if not isinstance(c, list)
+
+async def answers_of(
+    shards: Mapping[int, ShardIndex],
+    executor: Executor,
+    answer: Callable[[ShardIndex, Sequence[Q]], Sequence[R]],
+    queries: Sequence[Q],
+) -> list[dict[int, R | ReciperError]]:
+    """Each shard's answers to a batch, turned to one answer a query; a shard that fails answers
+    every query of the batch with its error."""
+    loop = asyncio.get_running_loop()
+    columns = await asyncio.gather(
+        *(loop.run_in_executor(executor, answer, shard, queries) for shard in shards.values()),
+        return_exceptions=True,
+    )
+    return [
+        {
+            number: _failure(shard, column) if isinstance(column, BaseException) else column[row]
+            for (number, shard), column in zip(shards.items(), columns, strict=True)
         }
-        rows = zip(*(c for c in columns if isinstance(c, list)), strict=True)
-        whole = [s for s in self.shards if s not in failed]
-        if not whole:
-            raise next(iter(failed.values()))
-        return [dict(zip(whole, row, strict=True)) | failed for row in rows]
+        for row in range(len(queries))
+    ]
 
 
-def _error(error: BaseException) -> ReciperError:
-    return error if isinstance(error, ReciperError) else Unavailable(repr(error))
+def _failure(shard: ShardIndex, error: BaseException) -> ReciperError:
+    if isinstance(error, ReciperError):
+        return error
+    return Unavailable(f"{shard.view} shard {shard.shard}: {type(error).__name__}: {error}")
 
 
 class LocalReranker:

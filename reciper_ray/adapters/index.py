@@ -68,6 +68,8 @@ class ShardIndex:
         self._paper_ids = list(self._rows_of)
         self._paper_of = np.repeat(np.arange(len(sizes)), [size for _, size in sizes])
         self._lexical = _lexical_index(passages, self._paper_of)
+        traits = passages.select(["section", "quantities", "steps", "states"])
+        self._traits: list[Traits] = [tables.traits_of(row) for row in traits.to_pylist()]
 
     @property
     def dimension(self) -> int:
@@ -163,7 +165,7 @@ class ShardIndex:
             found = parts(
                 self._lexical.scores_within(rows, query.within, query.mean_length),
                 self._similarity(inside, query.vector),
-                self._traits(rows),
+                self._traits[rows],
                 query.kinds,
                 query.weights,
             )
@@ -174,12 +176,6 @@ class ShardIndex:
         best = scored[: query.depth]
         passages = self.passages([passage_id for _, passage_id, _ in best])
         return tuple(Evidence(p, own) for p, (_, _, own) in zip(passages, best, strict=True))
-
-    def _traits(self, rows: slice) -> list[Traits]:
-        columns = self._passages.slice(rows.start, rows.stop - rows.start).select(
-            ["section", "quantities", "steps", "states"]
-        )
-        return [tables.traits_of(row) for row in columns.to_pylist()]
 
     def _allowed(self, filters: Filters) -> NDArray[np.int64] | None:
         """Rows that pass, ascending; None when all do."""

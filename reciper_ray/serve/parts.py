@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, TypeVar
 
 from reciper_ray.config import Config
-from reciper_ray.errors import ReciperError, SnapshotNotLoaded, Unavailable
+from reciper_ray.errors import ReciperError, SnapshotNotLoaded
 from reciper_ray.evidence import Evidence
 from reciper_ray.protocols import EvidenceQuery, ShardQuery, ShardReply, Vector
 from reciper_ray.snapshot import Snapshot
@@ -48,11 +48,11 @@ class IndexShard:
         self, uri: str, snapshot_id: str, view: View, shards: Sequence[int], config: Config
     ) -> None:
         """Raises `CorruptSnapshot` naming the file that is not what the manifest says."""
-        from reciper_ray.local import load_shards
+        from reciper_ray.local import answers_of, load_shards
 
         snapshot = Snapshot.open(uri, snapshot_id)
         self._snapshot_id = snapshot.id
-        self._view = view
+        self._answers_of = answers_of
         self._indexes = load_shards(snapshot, view, shards, config.index.device)
         self._executor = ThreadPoolExecutor(len(shards))
         # FAISS on a GPU bears one thread an index, so batches take turns.
@@ -89,35 +89,14 @@ class IndexShard:
     ) -> list[dict[int, R | ReciperError]]:
         """Each shard's answers to a batch, turned to one answer a query."""
         self._check(snapshot_id)
-        loop = asyncio.get_running_loop()
         async with self._turn:
-            columns = await asyncio.gather(
-                *(
-                    loop.run_in_executor(self._executor, answer, index, queries)
-                    for index in self._indexes.values()
-                ),
-                return_exceptions=True,
-            )
-        return [
-            {
-                shard: self._failure(shard, column)
-                if isinstance(column, BaseException)
-                else column[row]
-                for shard, column in zip(self._indexes, columns, strict=True)
-            }
-            for row in range(len(queries))
-        ]
+            return await self._answers_of(self._indexes, self._executor, answer, queries)
 
     def _check(self, snapshot_id: str) -> None:
         if snapshot_id != self._snapshot_id:
             raise SnapshotNotLoaded(
                 f"snapshot {snapshot_id} is not loaded here; {self._snapshot_id} is"
             )
-
-    def _failure(self, shard: int, error: BaseException) -> ReciperError:
-        if isinstance(error, ReciperError):
-            return error
-        return Unavailable(f"{self._view} shard {shard}: {type(error).__name__}: {error}")
 
 
 class Reranker:

@@ -72,6 +72,8 @@ def test_a_shard_that_fails_costs_only_itself(store: tuple[Path, str]) -> None:
     index = part(store)
 
     class Broken:
+        view, shard = View.PARAGRAPH, 2
+
         def candidates(self, queries: Any) -> Any:
             raise RuntimeError("out of memory")
 
