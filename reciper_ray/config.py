@@ -167,24 +167,26 @@ class IndexConfig(Section):
 
 
 class HybridConfig(Section):
-    """What `hybrid` adds up, and with which weights; 0 leaves a part out.
+    """What `hybrid` adds up, and with which weights; 0 leaves a part out. A hit's parts have the
+    names that the weights have here.
 
-    A paper's score: its shares of the best paper as one lexical document (`whole`), by its best
-    passage's words (`passage`) and meaning (`dense`), by its recipe's (`recipe`, `recipe_dense`).
-    `paper` is what the best paper's score adds to its passages. A passage's own: its share of the
-    paper's best by words (`lexical`) and its cosine (`meaning`), then its section, the
-    quantities and recipe steps it holds, and each kind of value asked for that it lacks. Measured
-    on the development questions; each may move by half without a visible loss.
+    A paper's score: its shares of the best paper as one lexical document (`paper_whole`), by its
+    best passage's words (`paper_passage`) and cosine (`paper_dense`), by its recipe's
+    (`paper_recipe`, `paper_recipe_dense`). `paper` is what the best paper's score adds to its
+    passages. A passage's own: its share of the paper's best by words (`lexical`) and its cosine
+    (`dense`), then its section, the quantities and recipe steps it holds, and each kind of value
+    asked for that it lacks. Measured on the development questions; each may move by half without
+    a visible loss.
     """
 
-    whole: float = 1.0
-    passage: float = 1.0
-    dense: float = 0.5
-    recipe: float = 0.2
-    recipe_dense: float = 0.2
     paper: float = 5.0
+    paper_whole: float = 1.0
+    paper_passage: float = 1.0
+    paper_dense: float = 0.5
+    paper_recipe: float = 0.2
+    paper_recipe_dense: float = 0.2
     lexical: float = 1.0
-    meaning: float = 0.6
+    dense: float = 0.6
     section: float = 0.2
     quantities: float = 0.3
     steps: float = 0.2

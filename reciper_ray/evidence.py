@@ -6,7 +6,7 @@ A passage's traits are found once, when it is indexed, and need no question.
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 
 import numpy as np
@@ -52,15 +52,30 @@ class Traits:
 
 
 @dataclass(frozen=True, slots=True)
+class TraitColumns:
+    """The traits of many passages, arrays of one shape (n,); `states` maps each kind of value to
+    whether a passage gives it."""
+
+    section: NDArray[np.int8]
+    quantities: NDArray[np.uint32]
+    steps: NDArray[np.uint32]
+    states: Mapping[str, NDArray[np.bool_]]
+
+    def take(self, rows: NDArray[np.int64]) -> "TraitColumns":
+        """Those of `rows`."""
+        states = {kind: gives[rows] for kind, gives in self.states.items()}
+        return TraitColumns(self.section[rows], self.quantities[rows], self.steps[rows], states)
+
+
+@dataclass(frozen=True, slots=True)
 class Evidence:
-    """A passage of a chosen paper with the parts of its score; the score is their sum."""
+    """A passage with its score, the parts that the score is the sum of, and what each term of the
+    question adds to the lexical part or to coverage."""
 
     passage: Passage
+    score: float
     parts: Mapping[str, float]
-
-    @property
-    def score(self) -> float:
-        return sum(self.parts.values())
+    terms: Mapping[str, float] = field(default_factory=dict)
 
 
 def section(heading: str, kind: Kind) -> Section:
@@ -90,24 +105,26 @@ def kinds_asked(question: str) -> frozenset[str]:
 def parts(
     lexical: NDArray[np.float64],
     dense: NDArray[np.float64],
-    found: Sequence[Traits],
+    traits: TraitColumns,
     kinds: Collection[str],
     weights: HybridConfig,
-) -> list[dict[str, float]]:
-    """The parts of the scores of one paper's passages, each array of shape (n,).
+) -> dict[str, NDArray[np.float64]]:
+    """The parts of the scores of some passages by name, all arrays of shape (n,).
 
-    `lexical` are the passages' scores within the paper, `dense` their inner products with the
+    `lexical` are shares of the best passage of the same paper, `dense` inner products with the
     question, `kinds` what it asks for.
     """
-    top = max(float(lexical.max(initial=0.0)), 1e-9)
-    return [
-        {
-            "lexical": weights.lexical * float(words) / top,
-            "meaning": weights.meaning * float(meaning),
-            "section": weights.section * t.section,
-            "quantities": weights.quantities * min(t.quantities, MANY_QUANTITIES) / MANY_QUANTITIES,
-            "steps": weights.steps * min(t.steps, MANY_STEPS) / MANY_STEPS,
-            "asked": -weights.asked * sum(kind not in t.states for kind in kinds),
-        }
-        for words, meaning, t in zip(lexical, dense, found, strict=True)
-    ]
+    nowhere = np.zeros(len(lexical), bool)
+    lacking = np.zeros(len(lexical))
+    for kind in kinds:
+        lacking += ~traits.states.get(kind, nowhere)
+    return {
+        "lexical": weights.lexical * lexical,
+        "dense": weights.dense * dense,
+        "section": weights.section * traits.section.astype(np.float64),
+        "quantities": weights.quantities
+        * np.minimum(traits.quantities, MANY_QUANTITIES)
+        / MANY_QUANTITIES,
+        "steps": weights.steps * np.minimum(traits.steps, MANY_STEPS) / MANY_STEPS,
+        "asked": -weights.asked * lacking,
+    }

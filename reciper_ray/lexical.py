@@ -7,7 +7,7 @@ how the corpus is sharded.
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,19 +19,17 @@ from reciper_ray.terms import corrected
 K1 = 0.9
 B = 0.5
 
+# A term, the rows that it stands in, ascending, and what it adds to each.
+Gain = tuple[str, NDArray[np.int64], NDArray[np.float64]]
+
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """A question's terms in order of first appearance, each with its idf times its count.
-
-    `passage` weights come from how many passages hold a term, `paper` weights from how many
-    papers do; `within` are the counts alone. Each counts as much as its kind
-    (`reciper_ray.terms.weight`).
-    """
+    """The terms of a question (`question_terms`) times their idf: `passage` weights by how many
+    passages hold a term, `paper` weights by how many papers do."""
 
     passage: Mapping[str, float]
     paper: Mapping[str, float]
-    within: Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,23 +47,31 @@ class Statistics:
     def mean_paper_length(self) -> float:
         return self.mean_length * self.passages / max(self.papers, 1)
 
-    def weights(self, question: str) -> Weights:
-        """The weights of the terms of `question`; a word that nothing holds is taken for a slip
-        of the nearest that something does."""
-        asked = written.terms(question, lambda word: corrected(word, self._frequency))
-        within = {term: count * written.weight(term) for term, count in Counter(asked).items()}
+    def weights(self, asked: Mapping[str, float]) -> Weights:
+        """The weights of the terms of a question in this view."""
         return Weights(
             passage={
-                t: w * idf(self.passages, self.frequencies.get(t, 0)) for t, w in within.items()
+                t: w * idf(self.passages, self.frequencies.get(t, 0)) for t, w in asked.items()
             },
             paper={
-                t: w * idf(self.papers, self.paper_frequencies.get(t, 0)) for t, w in within.items()
+                t: w * idf(self.papers, self.paper_frequencies.get(t, 0)) for t, w in asked.items()
             },
-            within=within,
         )
 
-    def _frequency(self, term: str) -> int:
-        return self.frequencies.get(term, 0)
+
+def question_terms(question: str, views: Collection[Statistics]) -> dict[str, float]:
+    """The terms of `question` in order of first appearance: how often it has each, times what a
+    term of that kind counts (`reciper_ray.terms.weight`).
+
+    A word that no passage of any of `views` holds is taken for a slip of the nearest one that
+    some do.
+    """
+
+    def frequency(term: str) -> int:
+        return sum(statistics.frequencies.get(term, 0) for statistics in views)
+
+    asked = written.terms(question, lambda word: corrected(word, frequency))
+    return {term: count * written.weight(term) for term, count in Counter(asked).items()}
 
 
 def idf(total: int, holding: int) -> float:
@@ -108,6 +114,18 @@ class LexicalIndex:
             total[rows] += weight * saturated(counts, self._lengths[rows], mean_length)
         return total
 
+    def explain(
+        self, rows: NDArray[np.int64], weights: Mapping[str, float], mean_length: float
+    ) -> list[dict[str, float]]:
+        """What each term adds to the `scores` of each of `rows`."""
+        gains = []
+        for term, weight in weights.items():
+            found, counts = self._postings(term)
+            gains.append(
+                (term, found, weight * saturated(counts, self._lengths[found], mean_length))
+            )
+        return by_row(rows, gains)
+
     def paper_scores(self, weights: Mapping[str, float], mean_length: float) -> NDArray[np.float64]:
         """BM25 of every paper as one document, shape (papers,); `mean_length` is a paper's."""
         total = np.zeros(self._papers)
@@ -119,26 +137,41 @@ class LexicalIndex:
                 total += weight * saturated(summed, self._paper_lengths, mean_length)
         return total
 
-    def scores_within(
-        self, rows: slice, weights: Mapping[str, float], mean_length: float
-    ) -> NDArray[np.float64]:
-        """BM25 of the passages `rows` of one paper, idf taken over these passages alone: a term
-        that is everywhere in the paper does not tell its passages apart."""
-        size = rows.stop - rows.start
-        total = np.zeros(size)
-        for term, weight in weights.items():
+    def gains_within(
+        self, papers: Sequence[slice], asked: Mapping[str, float], mean_length: float
+    ) -> Iterator[Gain]:
+        """Each term with the rows that it stands in and its BM25 there, idf taken over the
+        passages of the row's paper alone: a term that is everywhere in a paper does not tell its
+        passages apart. `papers` are the rows of some papers, ascending."""
+        bounds = np.array([(rows.start, rows.stop) for rows in papers], np.int64).reshape(-1, 2)
+        sizes = bounds[:, 1] - bounds[:, 0]
+        for term, weight in asked.items():
             found, counts = self._postings(term)
-            first, last = np.searchsorted(found, (rows.start, rows.stop))
-            if first < last:
-                mine = found[first:last]
-                gain = saturated(counts[first:last], self._lengths[mine], mean_length)
-                total[mine - rows.start] += weight * idf(size, last - first) * gain
-        return total
+            first, last = np.searchsorted(found, bounds).T
+            holding = last - first
+            # 0, 1, … within each paper's block of postings, moved to where the block begins.
+            ends = np.cumsum(holding)
+            at = np.repeat(first - ends + holding, holding) + np.arange(holding.sum())
+            rows = found[at]
+            gain = saturated(counts[at], self._lengths[rows], mean_length)
+            rarity = [idf(*pair) for pair in zip(sizes.tolist(), holding.tolist(), strict=True)]
+            yield term, rows, weight * np.repeat(rarity, holding) * gain
 
     def _postings(self, term: str) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         number = self._number.get(term)
         block = slice(0) if number is None else slice(*self._starts[number : number + 2])
         return self._rows[block], self._counts[block]
+
+
+def by_row(rows: NDArray[np.int64], gains: Iterable[Gain]) -> list[dict[str, float]]:
+    """What each term adds to each of `rows`; a row without it does not mention it."""
+    found: list[dict[str, float]] = [{} for _ in rows]
+    for term, held, gain in gains:
+        at = np.searchsorted(held, rows)
+        for terms, row, i in zip(found, rows, at.tolist(), strict=True):
+            if i < len(held) and held[i] == row:
+                terms[term] = float(gain[i])
+    return found
 
 
 def saturated(

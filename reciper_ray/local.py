@@ -151,7 +151,7 @@ class LocalReranker:
 
 def coverages(question: str, passages: Sequence[Passage]) -> list[float]:
     """RECIPER's coverage of the question by each passage's title and text."""
-    return [ranking.word_coverage(question, f"{p.title} {p.text}") for p in passages]
+    return [ranking.word_coverage(question, passage) for passage in passages]
 
 
 def load_shards(

@@ -28,6 +28,7 @@ class ShardQuery:
     `vector` is the unit query vector, shape (d,), None when no dense list is wanted. `weights`
     come from the whole corpus's statistics, None when no lexical list is wanted. `mean_length`
     and `mean_paper_length` are the corpus's, in tokens. `depth` candidates are wanted a list.
+    `explain` asks what each term adds to the lexical candidates.
     """
 
     vector: Vector | None
@@ -36,6 +37,7 @@ class ShardQuery:
     mean_paper_length: float
     depth: int
     filters: Filters = field(default_factory=Filters)
+    explain: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,16 +57,16 @@ class ShardReply:
 class EvidenceQuery:
     """Asks for the best passages of chosen papers.
 
-    `papers` maps each to what the paper itself adds to its passages' scores, `within` the
-    question's terms to their counts, `kinds` names the kinds of value asked for. A shard returns
-    the best `depth` passages of those papers that it owns.
+    `papers` maps each to what the paper itself adds to its passages' scores, part by part, `asked`
+    the question's terms to what they count, `kinds` names the kinds of value asked for. A shard
+    returns the best `depth` passages of those papers that it owns.
     """
 
     vector: Vector
-    within: Mapping[str, float]
+    asked: Mapping[str, float]
     mean_length: float
     kinds: Collection[str]
-    papers: Mapping[str, float]
+    papers: Mapping[str, Mapping[str, float]]
     depth: int
     weights: HybridConfig = field(default_factory=HybridConfig)
 

@@ -6,9 +6,9 @@ Plain functions over candidates; nothing here does I/O or knows of shards beyond
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from reciper_ray.types import View
+from reciper_ray.types import Passage, View
 
 _WORD = re.compile(r"\w+")
 
@@ -16,7 +16,8 @@ _WORD = re.compile(r"\w+")
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """A passage that a shard proposes. `dense` is the inner product of unit vectors, `lexical`
-    the BM25 score over the corpus's statistics; NaN where it was not asked for."""
+    the BM25 score over the corpus's statistics, NaN where it was not asked for; `terms` is what
+    each term adds to the latter, empty where that was not asked for."""
 
     passage_id: str
     paper_id: str
@@ -24,6 +25,7 @@ class Candidate:
     shard: int
     dense: float = math.nan
     lexical: float = math.nan
+    terms: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,30 +90,36 @@ def words(text: str) -> frozenset[str]:
     return frozenset(_WORD.findall(text.lower()))
 
 
-def word_coverage(question: str, document: str) -> float:
-    """RECIPER's `o = |Q & D| / max(|Q|, 1)` over token sets."""
+def held(asked: frozenset[str], passage: Passage) -> frozenset[str]:
+    """The words of `asked` that stand in a passage's title or text."""
+    return asked & words(f"{passage.title} {passage.text}")
+
+
+def word_coverage(question: str, passage: Passage) -> float:
+    """RECIPER's `o = |Q & D| / max(|Q|, 1)` over token sets, D of title and text."""
     asked = words(question)
-    return len(asked & words(document)) / max(len(asked), 1)
+    return len(held(asked, passage)) / max(len(asked), 1)
 
 
-def paper_scores(
-    features: Mapping[str, Mapping[str, float]], weights: Mapping[str, float]
-) -> dict[str, float]:
-    """Hybrid scores of papers, the best at most the sum of `weights`.
+def paper_parts(
+    features: Mapping[str, Mapping[str, float]], weights: Mapping[str, float], best: float
+) -> dict[str, dict[str, float]]:
+    """What each paper's score is made of; the best paper's parts add up to `best`.
 
     `features` gives, by name, what is known of each paper; each counts as a share of its best
     paper's. A paper outside a dense list is as far as the list's last.
     """
-    papers = sorted(set().union(*features.values()))
-    scores = dict.fromkeys(papers, 0.0)
+    parts: dict[str, dict[str, float]] = {p: {} for p in sorted(set().union(*features.values()))}
     for name, values in features.items():
         top = max(values.values(), default=0.0)
         if top <= 0.0:
             continue
         unknown = min(values.values()) if name.endswith("dense") else 0.0
-        for paper in papers:
-            scores[paper] += weights[name] * values.get(paper, unknown) / top
-    return scores
+        for paper, own in parts.items():
+            own[name] = weights[name] * values.get(paper, unknown) / top
+    top = max((sum(own.values()) for own in parts.values()), default=0.0)
+    scale = best / top if top else 0.0
+    return {p: {name: scale * v for name, v in own.items()} for p, own in parts.items()}
 
 
 def best_of(

@@ -9,16 +9,16 @@ decided here depends on which shard said it, so any sharding gives the ranking o
 
 import asyncio
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from reciper_ray import evidence, ranking
+from reciper_ray import lexical, ranking
 from reciper_ray.config import LimitsConfig
 from reciper_ray.errors import DeadlineExceeded, InvalidArgument
+from reciper_ray.evidence import Evidence, kinds_asked
 from reciper_ray.fanout import FanOut
-from reciper_ray.lexical import Weights
 from reciper_ray.protocols import EvidenceQuery, Parts, ShardQuery, ShardReply, Vector
 from reciper_ray.ranking import Candidate, Ranked
-from reciper_ray.types import Hit, Method, Passage, Query, SearchResult, View
+from reciper_ray.types import Hit, Method, Query, SearchResult, View
 
 # Hybrid reads the passages of at least so many papers, however few hits are wanted.
 PAPERS = 10
@@ -102,21 +102,22 @@ class _Search:
             with self.fan.stage("embed"):
                 vector = await self.parts.embedder.embed(self.query.text)
         with self.fan.stage("candidates"):
-            weights, replies = await self._candidates(vector)
+            asked = lexical.question_terms(self.query.text, self.parts.statistics.values())
+            replies = await self._candidates(vector, asked)
         self.fan.coverage()
         match self.query.method:
             case Method.HYBRID if vector is not None:
-                hits = await self._best_evidence(replies, vector, weights)
+                found = await self._best_evidence(replies, vector, asked)
             case Method.RECIPER:
-                hits = await self._reranked(ranking.dedup(self._scored(replies)))
+                found = await self._reranked(ranking.dedup(self._scored(replies)))
             case _:
-                hits = await self._read(self._scored(replies)[: self.query.k])
+                found = await self._read(self._scored(replies)[: self.query.k])
         coverage = self.fan.coverage()
         self.fan.finish()
         return SearchResult(
             hits=tuple(
-                Hit(passage, score, rank, parts)
-                for rank, (passage, score, parts) in enumerate(hits[: self.query.k], 1)
+                Hit(e.passage, e.score, rank, e.parts, e.terms)
+                for rank, e in enumerate(found[: self.query.k], 1)
             ),
             snapshot_id=self.parts.snapshot_id,
             stage_ms=self.fan.stage_ms,
@@ -128,23 +129,23 @@ class _Search:
         k_c = self.parts.config.candidates
         return k_c if self.query.method is Method.RECIPER else max(k_c, self.query.k)
 
-    async def _candidates(self, vector: Vector | None) -> tuple[Mapping[View, Weights], Replies]:
-        weights: dict[View, Weights] = {}
-        asked: dict[View, ShardQuery] = {}
+    async def _candidates(self, vector: Vector | None, asked: Mapping[str, float]) -> Replies:
+        queries: dict[View, ShardQuery] = {}
         for view in self.fan.views:
             statistics = self.parts.statistics[view]
-            if self.spec.lexical:
-                weights[view] = statistics.weights(self.query.text)
-            asked[view] = ShardQuery(
+            queries[view] = ShardQuery(
                 vector=vector,
-                weights=weights.get(view),
+                weights=statistics.weights(asked) if self.spec.lexical else None,
                 mean_length=statistics.mean_length,
                 mean_paper_length=statistics.mean_paper_length,
                 depth=self._depth(),
                 filters=self.query.filters,
+                explain=not self.spec.dense,
             )
-        replies = await self.fan.ask(lambda g: g.candidates(self.parts.snapshot_id, asked[g.view]))
-        return weights, {
+        replies = await self.fan.ask(
+            lambda g: g.candidates(self.parts.snapshot_id, queries[g.view])
+        )
+        return {
             view: [reply for (v, _), reply in replies.items() if v is view]
             for view in self.fan.views
         }
@@ -167,9 +168,7 @@ class _Search:
                     ranked.append(Ranked(c, c.lexical, {"lexical": c.lexical}))
         return sorted(ranked, key=lambda r: r.order)
 
-    async def _read(
-        self, ranked: Sequence[Ranked]
-    ) -> list[tuple[Passage, float, dict[str, float]]]:
+    async def _read(self, ranked: Sequence[Ranked]) -> list[Evidence]:
         """The passages of `ranked`; those of a shard that failed meanwhile are missing."""
         wanted: dict[View, dict[int, list[str]]] = {view: {} for view in self.fan.views}
         for r in ranked:
@@ -185,70 +184,74 @@ class _Search:
             )
         found = {p.passage_id: p for reply in replies.values() for p in reply}
         return [
-            (found[r.candidate.passage_id], r.score, r.parts)
+            Evidence(found[r.candidate.passage_id], r.score, r.parts, r.candidate.terms)
             for r in ranked
             if r.candidate.passage_id in found
         ]
 
-    async def _reranked(
-        self, ranked: Sequence[Ranked]
-    ) -> list[tuple[Passage, float, dict[str, float]]]:
+    async def _reranked(self, ranked: Sequence[Ranked]) -> list[Evidence]:
         """The paper's `s + lambda * o` over the deduplicated candidates."""
         read = await self._read(ranked)
         with self.fan.stage("rerank"):
-            covered = await self.parts.reranker.rerank(self.query.text, [p for p, _, _ in read])
+            covered = await self.parts.reranker.rerank(self.query.text, [e.passage for e in read])
         weight = self.parts.config.rerank_weight
         final = [
-            (passage, score + weight * o, {**parts, "coverage": weight * o})
-            for (passage, score, parts), o in zip(read, covered, strict=True)
+            replace(e, score=e.score + weight * o, parts={**e.parts, "coverage": weight * o})
+            for e, o in zip(read, covered, strict=True)
         ]
-        return sorted(final, key=lambda hit: (-hit[1], hit[0].passage_id))
+        final.sort(key=lambda e: (-e.score, e.passage.passage_id))
+        words = ranking.words(self.query.text)
+        share = weight / max(len(words), 1)
+        return [
+            replace(e, terms=dict.fromkeys(ranking.held(words, e.passage), share))
+            for e in final[: self.query.k]
+        ]
 
     async def _best_evidence(
-        self, replies: Replies, vector: Vector, weights: Mapping[View, Weights]
-    ) -> list[tuple[Passage, float, dict[str, float]]]:
+        self, replies: Replies, vector: Vector, asked: Mapping[str, float]
+    ) -> list[Evidence]:
         """Papers first, then the passages within the best of them.
 
         A recipe says which paper it is, and its steps which paragraphs hold them; it is a hit
         itself only where the recipe view alone is searched.
         """
         with self.fan.stage("merge"):
-            scores, owner = self._papers(replies)
+            papers, owner = self._papers(replies)
+            scores = {paper: sum(own.values()) for paper, own in papers.items()}
             best = sorted(scores, key=lambda paper: (-scores[paper], paper))
-            top = max(scores.values(), default=0.0) or 1.0
-        view, weights_of = self.fan.views[0], self.parts.config.hybrid
-        kinds = evidence.kinds_asked(self.query.text)
-        found: list[evidence.Evidence] = []
+        view = self.fan.views[0]
+        kinds = kinds_asked(self.query.text)
+        found: list[Evidence] = []
         count = max(PAPERS, self.query.k // 5)
         with self.fan.stage("evidence"):
             # Ten papers hold enough passages but for odd corpora and deep lists.
             while (chosen := best[:count]) and len(found) < self.query.k:
                 ask = EvidenceQuery(
                     vector=vector,
-                    within=weights[view].within,
+                    asked=asked,
                     mean_length=self.parts.statistics[view].mean_length,
                     kinds=kinds,
-                    papers={p: weights_of.paper * scores[p] / top for p in chosen},
+                    papers={p: papers[p] for p in chosen},
                     depth=self.query.k,
-                    weights=weights_of,
+                    weights=self.parts.config.hybrid,
                 )
                 found = await self._select(ask, view, {owner[p] for p in chosen})
                 if count >= len(best):
                     break
                 count *= 2
         found.sort(key=lambda e: (-e.score, e.passage.passage_id))
-        return [(e.passage, e.score, dict(e.parts)) for e in found]
+        return found
 
     async def _select(
         self, ask: EvidenceQuery, view: View, shards: Collection[int]
-    ) -> list[evidence.Evidence]:
+    ) -> list[Evidence]:
         answers = await self.fan.ask(
             lambda g: g.evidence(self.parts.snapshot_id, ask), {view: shards}
         )
         return [e for answer in answers.values() for e in answer]
 
-    def _papers(self, replies: Replies) -> tuple[dict[str, float], dict[str, int]]:
-        """The hybrid score of each proposed paper, and the shard that owns it."""
+    def _papers(self, replies: Replies) -> tuple[dict[str, dict[str, float]], dict[str, int]]:
+        """What the score of each proposed paper is made of, and the shard that owns it."""
         known: dict[str, dict[str, float]] = {}
         owner: dict[str, int] = {}
         for view in self.fan.views:
@@ -264,11 +267,14 @@ class _Search:
             owner |= {p.paper_id: p.shard for p in papers}
             best = {p.paper_id: p.passage for p in papers}
             if view is View.PARAGRAPH:
-                known["whole"] = {p.paper_id: p.whole for p in papers}
-                known["passage"], known["dense"] = best, ranking.best_of(dense, _dense)
+                known["paper_whole"] = {p.paper_id: p.whole for p in papers}
+                known["paper_passage"] = best
+                known["paper_dense"] = ranking.best_of(dense, _dense)
             else:
-                known["recipe"], known["recipe_dense"] = best, ranking.best_of(dense, _dense)
-        return ranking.paper_scores(known, self.parts.config.hybrid.model_dump()), owner
+                known["paper_recipe"] = best
+                known["paper_recipe_dense"] = ranking.best_of(dense, _dense)
+        weights = self.parts.config.hybrid
+        return ranking.paper_parts(known, weights.model_dump(), weights.paper), owner
 
 
 def _dense(candidate: Candidate) -> float:

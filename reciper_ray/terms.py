@@ -63,6 +63,8 @@ STOP = frozenset(
     )
 )
 
+_ANY_SPELLING = re.compile("|".join(f"(?:{pattern.pattern})" for pattern, _ in _SPELLINGS))
+
 _stemmer = Stemmer.Stemmer("english")
 _stemming = threading.Lock()  # a stemmer holds the word it works on
 
@@ -136,8 +138,9 @@ def _split(text: str) -> list[str]:
     return _TOKEN.findall(_THOUSANDS.sub(r"\1", normal))
 
 
-@lru_cache(maxsize=1 << 16)
 def _spelt(word: str) -> str:
+    if not _ANY_SPELLING.search(word):
+        return word
     for pattern, spelling in _SPELLINGS:
         word = pattern.sub(spelling, word)
     return word
@@ -178,8 +181,11 @@ def corrected(word: str, frequency: Callable[[str], int]) -> str:
     """
     if len(word) < 5 or not (word.isascii() and word.isalpha()) or frequency(stem(word)):
         return word
-    best = max(_one_slip(word), key=lambda other: (frequency(stem(other)), other))
-    return best if frequency(stem(best)) else word
+    others = sorted(_one_slip(word))
+    with _stemming:
+        stems: list[str] = _stemmer.stemWords([_spelt(other) for other in others])
+    often, best = max(zip(map(frequency, stems), others, strict=True))
+    return best if often else word
 
 
 def _one_slip(word: str) -> set[str]:

@@ -179,12 +179,17 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A passage with its score, the parts the score was made of, and its rank from 1."""
+    """A passage with its score and its rank from 1.
+
+    `score` is the sum of `parts`; `terms` says what each word, formula or quantity of the question
+    adds to the lexical part (in paper mode: to coverage).
+    """
 
     passage: Passage
     score: float
     rank: int
     parts: Mapping[str, float] = field(default_factory=dict)
+    terms: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

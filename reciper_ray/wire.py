@@ -218,12 +218,22 @@ def _decode_coverage(c: pb.Coverage) -> Coverage:
 
 def _encode_hit(hit: Hit) -> pb.Hit:
     return pb.Hit(
-        passage=_encode_passage(hit.passage), score=hit.score, rank=hit.rank, parts=hit.parts
+        passage=_encode_passage(hit.passage),
+        score=hit.score,
+        rank=hit.rank,
+        parts=hit.parts,
+        terms=hit.terms,
     )
 
 
 def _decode_hit(hit: pb.Hit) -> Hit:
-    return Hit(_decode_passage(hit.passage), hit.score, hit.rank, dict(sorted(hit.parts.items())))
+    return Hit(
+        _decode_passage(hit.passage),
+        hit.score,
+        hit.rank,
+        dict(sorted(hit.parts.items())),
+        dict(sorted(hit.terms.items())),
+    )
 
 
 def _encode_passage(passage: Passage) -> pb.Passage:

@@ -29,7 +29,10 @@ from reciper_ray.types import (
 PASSAGE = Passage("p:1", "p", View.PARAGRAPH, 0, "T", "Methods", "held at 600 °C", "held at 600 °C")
 COVERAGE = Coverage(View.PARAGRAPH, 2, (0,), {1: "out of memory"})
 RESULT = SearchResult(
-    (Hit(PASSAGE, 0.5, 1, {"dense": 0.3, "lexical": 0.2}),), "s1", {"total": 1.5}, (COVERAGE,)
+    (Hit(PASSAGE, 0.5, 1, {"dense": 0.3, "lexical": 0.2}, {"held": 0.05, "@873K": 0.15}),),
+    "s1",
+    {"total": 1.5},
+    (COVERAGE,),
 )
 CITATION = Citation(1, "p", "p:1", "T", "held at 600 °C", Span(3, 17))
 ANSWER = Answer("Held at 600 °C [1].", False, (CITATION,))

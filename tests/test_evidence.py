@@ -5,7 +5,14 @@ import pytest
 
 from reciper_ray import evidence
 from reciper_ray.config import HybridConfig
-from reciper_ray.evidence import Evidence, Section, Traits, kinds_asked, section, traits
+from reciper_ray.evidence import (
+    Section,
+    TraitColumns,
+    Traits,
+    kinds_asked,
+    section,
+    traits,
+)
 from reciper_ray.types import Kind, Span
 from tests import support
 
@@ -43,39 +50,55 @@ def test_kinds_asked_are_those_the_question_names() -> None:
     assert kinds_asked("How was LiCoO2 made?") == frozenset()
 
 
+def columns(*found: Traits) -> TraitColumns:
+    kinds = sorted(set().union(*(t.states for t in found)))
+    return TraitColumns(
+        np.array([t.section for t in found], np.int8),
+        np.array([t.quantities for t in found], np.uint32),
+        np.array([t.steps for t in found], np.uint32),
+        {kind: np.array([kind in t.states for t in found]) for kind in kinds},
+    )
+
+
 def test_the_parts_of_a_score_are_weighed_and_capped() -> None:
     rich = Traits(Section.PROCEDURE, 80, 9, frozenset({"time"}))
     poor = Traits(Section.BACKGROUND, 4, 0, frozenset())
-    first, second = evidence.parts(
-        np.array([2.0, 1.0]), np.array([0.5, -0.1]), [rich, poor], {"time", "temperature"}, W
+    found = evidence.parts(
+        np.array([1.0, 0.5]),
+        np.array([0.5, -0.1]),
+        columns(rich, poor),
+        {"time", "temperature"},
+        W,
     )
-    assert first == pytest.approx(
-        {
-            "lexical": 2.0 / 2.0,
-            "meaning": W.meaning * 0.5,
-            "section": W.section,
-            "quantities": W.quantities,
-            "steps": W.steps,
-            "asked": -W.asked,
-        }
-    )
-    assert second == pytest.approx(
-        {
-            "lexical": 1.0 / 2.0,
-            "meaning": W.meaning * -0.1,
-            "section": -W.section,
-            "quantities": W.quantities * 4 / 8,
-            "steps": 0.0,
-            "asked": -2 * W.asked,
-        }
-    )
+    expected = {
+        "lexical": [1.0, 0.5],
+        "dense": [W.dense * 0.5, W.dense * -0.1],
+        "section": [W.section, -W.section],
+        "quantities": [W.quantities, W.quantities * 4 / 8],
+        "steps": [W.steps, 0.0],
+        "asked": [-W.asked, -2 * W.asked],
+    }
+    assert found.keys() == expected.keys()
+    for name, part in found.items():
+        assert part.tolist() == pytest.approx(expected[name]), name
 
 
-def test_a_paper_without_any_of_the_words_scores_no_lexical_part() -> None:
-    nothing = Traits(Section.OTHER, 0, 0, frozenset())
-    (only,) = evidence.parts(np.zeros(1), np.zeros(1), [nothing], (), W)
-    assert only["lexical"] == 0.0
+def test_traits_are_taken_by_row() -> None:
+    rich = Traits(Section.PROCEDURE, 80, 9, frozenset({"time"}))
+    poor = Traits(Section.BACKGROUND, 4, 0, frozenset({"pH"}))
+    taken = columns(poor, poor, rich).take(np.array([2, 0]))
+    assert taken.section.tolist() == [Section.PROCEDURE, Section.BACKGROUND]
+    assert taken.quantities.tolist() == [80, 4]
+    assert taken.steps.tolist() == [9, 0]
+    assert {kind: gives.tolist() for kind, gives in taken.states.items()} == {
+        "time": [True, False],
+        "pH": [False, True],
+    }
 
 
-def test_a_score_is_the_sum_of_its_parts() -> None:
-    assert Evidence(support.passage("p:1", "x"), {"paper": 4.5, "dense": 0.25}).score == 4.75
+def test_nothing_asked_for_costs_nothing() -> None:
+    nothing = columns(Traits(Section.OTHER, 0, 0, frozenset()))
+    found = evidence.parts(np.zeros(1), np.zeros(1), nothing, (), W)
+    assert {name: part.tolist() for name, part in found.items()} == {
+        name: [0.0] for name in ("lexical", "dense", "section", "quantities", "steps", "asked")
+    }

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reciper_ray import lexical, terms
-from reciper_ray.lexical import LexicalIndex, Statistics, idf
+from reciper_ray.lexical import LexicalIndex, Statistics, idf, question_terms
 
 
 def index_of(documents: list[list[str]]) -> LexicalIndex:
@@ -84,23 +84,43 @@ def test_a_question_of_unknown_terms_scores_nothing() -> None:
     assert index.scores({"unobtainium": 3.0}, 1.0).tolist() == [0.0, 0.0]
 
 
-def test_weights_count_repeated_terms_and_follow_the_question() -> None:
+def test_terms_asked_for_are_counted_in_order() -> None:
+    assert list(question_terms("Air, argon, air?", ()).items()) == [("air", 2), ("argon", 1)]
+
+
+def test_weights_are_by_passages_and_by_papers() -> None:
     statistics = Statistics(10, 4, 5.0, {"air": 2}, {"air": 1})
-    weights = statistics.weights("Air, argon, air?")
+    weights = statistics.weights({"air": 2.0, "argon": 1.0})
     assert list(weights.passage) == ["air", "argon"]
     assert weights.passage["air"] == 2 * math.log(1 + (10 - 2 + 0.5) / (2 + 0.5))
     assert weights.paper["air"] == 2 * math.log(1 + (4 - 1 + 0.5) / (1 + 0.5))
-    assert weights.within == {"air": 2, "argon": 1}
 
 
 def test_a_mark_weighs_what_its_kind_does() -> None:
-    weights = Statistics(10, 4, 5.0, {"tio2": 2, "Ti": 2}, {}).weights("TiO2")
-    assert weights.passage["Ti"] == terms.PAIR_WEIGHT * weights.passage["tio2"]
+    asked = question_terms("TiO2", ())
+    assert (asked["tio2"], asked["Ti"]) == (1.0, terms.PAIR_WEIGHT)
 
 
 def test_a_slip_is_taken_for_the_word_that_passages_hold() -> None:
     statistics = Statistics(10, 4, 5.0, {terms.stem("calcination"): 3}, {})
-    assert "calcin" in statistics.weights("calcinatoin").within
+    assert "calcin" in question_terms("calcinatoin", [statistics])
+
+
+def test_a_word_that_another_view_holds_is_no_slip() -> None:
+    recipes = Statistics(10, 4, 5.0, {terms.stem("sintering"): 3}, {})
+    paragraphs = Statistics(10, 4, 5.0, {terms.stem("hintering"): 3}, {})
+    assert list(question_terms("hintering", [recipes])) == [terms.stem("sintering")]
+    assert list(question_terms("hintering", [recipes, paragraphs])) == [terms.stem("hintering")]
+
+
+@given(corpora)
+def test_what_the_terms_add_explains_the_score(corpus: list[list[str]]) -> None:
+    index, weights = index_of(corpus), {"air": 1.0, "argon": 2.0, "unobtainium": 3.0}
+    rows = np.arange(len(corpus))[::-1].copy()
+    scores = index.scores(weights, 4.0)
+    for row, added in zip(rows, index.explain(rows, weights, 4.0), strict=True):
+        assert sum(added.values()) == pytest.approx(scores[row])
+        assert set(added) == {t for t in weights if t in corpus[row]}
 
 
 def test_a_paper_scores_as_one_document_of_its_passages() -> None:
@@ -113,10 +133,27 @@ def test_a_paper_scores_as_one_document_of_its_passages() -> None:
 
 def test_within_a_paper_a_term_of_every_passage_hardly_counts() -> None:
     index = index_of([["air", "anneal"], ["air", "air"], ["air"], ["anneal"]])
-    scores = index.scores_within(slice(0, 2), {"air": 1.0, "anneal": 1.0}, 2.0)
-    gain = lexical.K1 + 1
-    even = 1 / (1 + lexical.K1)
-    double = 2 / (2 + lexical.K1)
-    expected = [idf(2, 2) * gain * even + idf(2, 1) * gain * even, idf(2, 2) * gain * double]
-    assert scores.tolist() == pytest.approx(expected)
-    assert scores[0] > scores[1]
+    asked = {"air": 1.0, "anneal": 1.0}
+    gain, even, double = lexical.K1 + 1, 1 / (1 + lexical.K1), 2 / (2 + lexical.K1)
+    found = {
+        term: dict(zip(rows.tolist(), added.tolist(), strict=True))
+        for term, rows, added in index.gains_within([slice(0, 2)], asked, 2.0)
+    }
+    # Lengths are 2, as is the mean.
+    assert found == {
+        "air": pytest.approx({0: idf(2, 2) * gain * even, 1: idf(2, 2) * gain * double}),
+        "anneal": pytest.approx({0: idf(2, 1) * gain * even}),
+    }
+
+
+@given(corpora)
+def test_papers_are_scored_within_alike_alone_and_together(corpus: list[list[str]]) -> None:
+    index, asked = index_of(corpus), {"air": 1.0, "argon": 2.0}
+    papers = [slice(n, min(n + 2, len(corpus))) for n in range(0, len(corpus), 2)]
+    together = [(t, r.tolist(), g.tolist()) for t, r, g in index.gains_within(papers, asked, 4.0)]
+    alone = {term: ([], []) for term in asked}
+    for paper in papers:
+        for term, rows, gains in index.gains_within([paper], asked, 4.0):
+            alone[term][0].extend(rows.tolist())
+            alone[term][1].extend(gains.tolist())
+    assert together == [(term, *lists) for term, lists in alone.items()]

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from reciper_ray import ranking
 from reciper_ray.ranking import Candidate, Ranked
 from reciper_ray.types import View
+from tests import support
 
 
 def candidate(
@@ -79,25 +80,35 @@ def test_the_papers_tokens_cut_a_formula_at_its_points() -> None:
     assert ranking.words("LiNi0.5Mn1.5O4") == {"lini0", "5mn1", "5o4"}
 
 
-def test_coverage_is_the_share_of_the_questions_words_in_the_document() -> None:
-    assert ranking.word_coverage("calcined at 900", "It was CALCINED in air at once") == 2 / 3
+def test_coverage_is_the_share_of_the_questions_words_in_title_and_text() -> None:
+    passage = support.passage("p:1", "It was CALCINED in air", title="At once")
+    assert ranking.word_coverage("calcined at 900", passage) == 2 / 3
+    assert ranking.held(ranking.words("calcined at 900"), passage) == {"calcined", "at"}
 
 
 def test_coverage_of_a_question_without_words_is_zero() -> None:
-    assert ranking.word_coverage("?!", "anything") == 0.0
+    assert ranking.word_coverage("?!", support.passage("p:1", "anything")) == 0.0
 
 
-def test_a_papers_score_adds_its_share_of_the_best_in_each_feature() -> None:
+def test_a_papers_parts_are_shares_of_the_best_and_add_up_to_what_the_best_paper_gets() -> None:
     features = {"whole": {"a": 4.0, "b": 2.0}, "passage": {"b": 3.0}}
-    scores = ranking.paper_scores(features, {"whole": 0.5, "passage": 2.0})
-    assert scores == {"a": 0.5, "b": 0.5 * 2 / 4 + 2.0}
+    parts = ranking.paper_parts(features, {"whole": 0.5, "passage": 2.0}, best=9.0)
+    # a: 0.5, b: 0.25 + 2, which is scaled to 9.
+    assert parts == {
+        "a": {"whole": 0.5 * 4, "passage": 0.0},
+        "b": {"whole": 0.25 * 4, "passage": 2.0 * 4},
+    }
 
 
 def test_a_paper_outside_a_dense_list_is_as_far_as_its_last() -> None:
     features = {"whole": {"a": 1.0}, "dense": {"b": 0.8, "c": 0.6}}
-    scores = ranking.paper_scores(features, {"whole": 2.0, "dense": 0.5})
-    assert scores["a"] == pytest.approx(2.0 + 0.5 * 0.6 / 0.8)
-    assert scores["c"] == pytest.approx(0.5 * 0.6 / 0.8)
+    parts = ranking.paper_parts(features, {"whole": 2.0, "dense": 0.5}, best=2.375)
+    assert parts["a"] == pytest.approx({"whole": 2.0, "dense": 0.5 * 0.6 / 0.8})
+    assert parts["c"] == pytest.approx({"whole": 0.0, "dense": 0.5 * 0.6 / 0.8})
+
+
+def test_no_candidates_are_no_papers() -> None:
+    assert ranking.paper_parts({"whole": {}}, {"whole": 1.0}, best=5.0) == {}
 
 
 def test_a_paper_has_the_score_of_its_best_candidate() -> None:

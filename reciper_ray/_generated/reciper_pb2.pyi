@@ -69,8 +69,15 @@ class Passage(_message.Message):
     def __init__(self, passage_id: _Optional[str] = ..., paper_id: _Optional[str] = ..., view: _Optional[str] = ..., title: _Optional[str] = ..., heading: _Optional[str] = ..., text: _Optional[str] = ..., support: _Optional[str] = ..., spans: _Optional[_Iterable[_Union[Span, _Mapping]]] = ..., kind: _Optional[str] = ..., year: _Optional[int] = ..., ordinal: _Optional[int] = ...) -> None: ...
 
 class Hit(_message.Message):
-    __slots__ = ("passage", "score", "rank", "parts")
+    __slots__ = ("passage", "score", "rank", "parts", "terms")
     class PartsEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: float
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[float] = ...) -> None: ...
+    class TermsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
         VALUE_FIELD_NUMBER: _ClassVar[int]
@@ -81,11 +88,13 @@ class Hit(_message.Message):
     SCORE_FIELD_NUMBER: _ClassVar[int]
     RANK_FIELD_NUMBER: _ClassVar[int]
     PARTS_FIELD_NUMBER: _ClassVar[int]
+    TERMS_FIELD_NUMBER: _ClassVar[int]
     passage: Passage
     score: float
     rank: int
     parts: _containers.ScalarMap[str, float]
-    def __init__(self, passage: _Optional[_Union[Passage, _Mapping]] = ..., score: _Optional[float] = ..., rank: _Optional[int] = ..., parts: _Optional[_Mapping[str, float]] = ...) -> None: ...
+    terms: _containers.ScalarMap[str, float]
+    def __init__(self, passage: _Optional[_Union[Passage, _Mapping]] = ..., score: _Optional[float] = ..., rank: _Optional[int] = ..., parts: _Optional[_Mapping[str, float]] = ..., terms: _Optional[_Mapping[str, float]] = ...) -> None: ...
 
 class Coverage(_message.Message):
     __slots__ = ("view", "shards", "answered", "errors")

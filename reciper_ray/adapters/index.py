@@ -4,7 +4,7 @@ Only flat indexes are served. FAISS's own scores vary in their last bits with th
 batch, so it proposes rows and `_similarity` scores them; the order is by that score alone.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import groupby
 
@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from reciper_ray.adapters import tables
 from reciper_ray.errors import CorruptSnapshot, MissingExtra
-from reciper_ray.evidence import Evidence, Traits, parts
-from reciper_ray.lexical import LexicalIndex
+from reciper_ray.evidence import Evidence, parts
+from reciper_ray.lexical import LexicalIndex, by_row
 from reciper_ray.protocols import EvidenceQuery, ShardQuery, ShardReply
 from reciper_ray.ranking import Candidate, PaperCandidate
 from reciper_ray.types import Filters, Passage, View
@@ -54,7 +54,8 @@ class ShardIndex:
             )
         self._vectors = cpu
         self._index = _on_device(cpu, device)
-        self._passages = passages
+        # Fewer columns in one piece each: rows are read from here with every query.
+        self._passages = passages.select(list(Passage.__dataclass_fields__)).combine_chunks()
         self._ids: list[str] = passages["passage_id"].to_pylist()
         self._papers: list[str] = passages["paper_id"].to_pylist()
         self._row = {passage_id: row for row, passage_id in enumerate(self._ids)}
@@ -66,10 +67,10 @@ class ShardIndex:
             for (paper, size), end in zip(sizes, ends, strict=True)
         }
         self._paper_ids = list(self._rows_of)
+        self._first_rows = np.array([rows.start for rows in self._rows_of.values()], np.int64)
         self._paper_of = np.repeat(np.arange(len(sizes)), [size for _, size in sizes])
         self._lexical = _lexical_index(passages, self._paper_of)
-        traits = passages.select(["section", "quantities", "steps", "states"])
-        self._traits: list[Traits] = [tables.traits_of(row) for row in traits.to_pylist()]
+        self._traits = tables.trait_columns(passages)
 
     @property
     def dimension(self) -> int:
@@ -91,8 +92,11 @@ class ShardIndex:
 
     def passages(self, ids: Sequence[str]) -> list[Passage]:
         """The passages of `ids`, in their order. Raises `KeyError` for an id of another shard."""
-        rows = self._passages.take(pa.array([self._row[i] for i in ids], pa.int64()))
-        return [tables.passage_of(row) for row in rows.to_pylist()]
+        return self._read(np.array([self._row[i] for i in ids], np.int64))
+
+    def _read(self, rows: NDArray[np.int64]) -> list[Passage]:
+        found = self._passages.take(pa.array(rows))
+        return [tables.passage_of(row) for row in found.to_pylist()]
 
     def _propose(self, queries: Sequence[ShardQuery]) -> dict[int, NDArray[np.int64]]:
         """Rows that hold each unfiltered dense query's best `depth`, ties at the end included."""
@@ -131,7 +135,7 @@ class ShardIndex:
             lexical_rows = _best(rows, lexical[rows], self._ids, query.depth)
         return ShardReply(
             self._candidates(dense_rows, query.vector, lexical),
-            self._candidates(lexical_rows, query.vector, lexical),
+            self._candidates(lexical_rows, query.vector, lexical, query),
             self._paper_candidates(query, lexical, allowed, [*dense_rows, *lexical_rows]),
         )
 
@@ -146,9 +150,9 @@ class ShardIndex:
         if lexical is None or not query.weights or not len(lexical):
             return ()
         whole = self._lexical.paper_scores(query.weights.paper, query.mean_paper_length)
-        best = np.zeros(len(whole))
-        np.maximum.at(best, self._paper_of, lexical)
+        best = np.maximum.reduceat(lexical, self._first_rows)
         numbers = np.arange(len(whole)) if allowed is None else np.unique(self._paper_of[allowed])
+        numbers = numbers[whole[numbers] > 0.0]
         top = _best(numbers, whole[numbers], self._paper_ids, query.depth)
         chosen = {*top.tolist(), *self._paper_of[np.array(rows, np.int64)].tolist()}
         order = sorted(chosen, key=lambda n: (-whole[n], self._paper_ids[n]))
@@ -158,24 +162,45 @@ class ShardIndex:
         )
 
     def _evidence(self, query: EvidenceQuery) -> tuple[Evidence, ...]:
-        scored: list[tuple[float, str, dict[str, float]]] = []
-        for paper in sorted(query.papers.keys() & self._rows_of.keys()):
-            rows = self._rows_of[paper]
-            inside = np.arange(rows.start, rows.stop)
-            found = parts(
-                self._lexical.scores_within(rows, query.within, query.mean_length),
-                self._similarity(inside, query.vector),
-                self._traits[rows],
-                query.kinds,
-                query.weights,
+        owned = query.papers.keys() & self._rows_of.keys()
+        chosen = sorted(owned, key=lambda paper: self._rows_of[paper].start)
+        blocks = [self._rows_of[paper] for paper in chosen]
+        if not blocks:
+            return ()
+        inside = np.concatenate([np.arange(rows.start, rows.stop) for rows in blocks])
+        sizes = [rows.stop - rows.start for rows in blocks]
+        gains = list(self._lexical.gains_within(blocks, query.asked, query.mean_length))
+        words = np.zeros(len(inside))
+        for _, rows, gain in gains:
+            words[np.searchsorted(inside, rows)] += gain
+        tops = np.maximum.reduceat(words, np.cumsum([0, *sizes[:-1]]))
+        share = np.repeat(1.0 / np.maximum(tops, 1e-9), sizes)
+        found = parts(
+            words * share,
+            self._similarity(inside, query.vector),
+            self._traits.take(inside),
+            query.kinds,
+            query.weights,
+        )
+        whole = {
+            name: np.repeat([query.papers[paper].get(name, 0.0) for paper in chosen], sizes)
+            for name in sorted(set().union(*(query.papers[paper] for paper in chosen)))
+        }
+        every = {**whole, **found}
+        scores = sum(every.values(), np.zeros(len(inside)))
+        at = np.searchsorted(inside, _best(inside, scores, self._ids, query.depth))
+        scale = query.weights.lexical * share[at]
+        return tuple(
+            Evidence(
+                passage,
+                float(scores[i]),
+                {name: float(part[i]) for name, part in every.items()},
+                {term: float(factor * gain) for term, gain in terms.items()},
             )
-            for row, own in zip(inside, found, strict=True):
-                all_parts = {"paper": query.papers[paper], **own}
-                scored.append((-sum(all_parts.values()), self._ids[row], all_parts))
-        scored.sort(key=lambda item: item[:2])
-        best = scored[: query.depth]
-        passages = self.passages([passage_id for _, passage_id, _ in best])
-        return tuple(Evidence(p, own) for p, (_, _, own) in zip(passages, best, strict=True))
+            for passage, i, factor, terms in zip(
+                self._read(inside[at]), at, scale, by_row(inside[at], gains), strict=True
+            )
+        )
 
     def _allowed(self, filters: Filters) -> NDArray[np.int64] | None:
         """Rows that pass, ascending; None when all do."""
@@ -207,13 +232,17 @@ class ShardIndex:
         rows: NDArray[np.int64],
         vector: NDArray[np.float32] | None,
         lexical: NDArray[np.float64] | None,
+        explained: ShardQuery | None = None,
     ) -> tuple[Candidate, ...]:
         nothing = np.full(len(rows), np.nan)
         dense = nothing if vector is None else self._similarity(rows, vector)
         words = nothing if lexical is None else lexical[rows]
+        terms: Sequence[Mapping[str, float]] = [{}] * len(rows)
+        if explained and explained.explain and explained.weights:
+            terms = self._lexical.explain(rows, explained.weights.passage, explained.mean_length)
         return tuple(
-            Candidate(self._ids[r], self._papers[r], self.view, self.shard, float(d), float(w))
-            for r, d, w in zip(rows, dense, words, strict=True)
+            Candidate(self._ids[r], self._papers[r], self.view, self.shard, d, w, t)
+            for r, d, w, t in zip(rows.tolist(), dense.tolist(), words.tolist(), terms, strict=True)
         )
 
 

@@ -7,7 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from reciper_ray import evidence, terms
@@ -212,11 +214,15 @@ def indexed_row(passage: Passage, steps: Sequence[Span]) -> dict[str, Any]:
     }
 
 
-def traits_of(row: Row) -> evidence.Traits:
-    """The traits in a row of PASSAGES."""
-    return evidence.Traits(
-        evidence.Section(row["section"]), row["quantities"], row["steps"], frozenset(row["states"])
-    )
+def trait_columns(table: pa.Table) -> evidence.TraitColumns:
+    """The traits of all rows of a PASSAGES table."""
+    held = pc.list_parent_indices(table["states"]).to_numpy()
+    kinds = pc.list_flatten(table["states"]).to_numpy(zero_copy_only=False)
+    states = {kind: np.zeros(table.num_rows, bool) for kind in sorted(set(kinds))}
+    for kind, gives in states.items():
+        gives[held[kinds == kind]] = True
+    columns = {name: table[name].to_numpy() for name in ("section", "quantities", "steps")}
+    return evidence.TraitColumns(**columns, states=states)
 
 
 def rejection_row(rejection: Rejection) -> dict[str, Any]:

@@ -148,6 +148,7 @@ def _result(query: Query, result: SearchResult) -> dict[str, object]:
                 "text": hit.passage.support,
                 "score": hit.score,
                 "parts": dict(sorted(hit.parts.items())),
+                "terms": dict(sorted(hit.terms.items(), key=lambda item: (-item[1], item[0]))),
             }
             for hit in result.hits
         ],

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from reciper_ray.adapters.index import ShardIndex, index_bytes
 from reciper_ray.errors import CorruptSnapshot
+from reciper_ray.lexical import Weights, question_terms
 from reciper_ray.protocols import EvidenceQuery, ShardQuery
 from reciper_ray.types import Filters, View
 from tests import support
@@ -24,6 +25,11 @@ SHARD = support.shard(PASSAGES, VECTORS)
 
 def ask(vector: np.ndarray, depth: int = 10, **more: object) -> ShardQuery:
     return ShardQuery(vector.astype(np.float32), None, 1.0, 1.0, depth, **more)  # type: ignore[arg-type]
+
+
+def weights(question: str) -> Weights:
+    statistics = support.statistics(PASSAGES)
+    return statistics.weights(question_terms(question, [statistics]))
 
 
 def brute_force(vector: np.ndarray, depth: int, rows: range | list[int]) -> list[str]:
@@ -46,9 +52,9 @@ def test_a_tie_wider_than_the_over_fetch_is_cut_by_id() -> None:
 
 
 def test_a_query_is_answered_alike_alone_and_in_a_batch() -> None:
-    weights = support.statistics(PASSAGES).weights("fired at 300 C")
+    asked = weights("fired at 300 C")
     vectors = support.unit(RANDOM.normal(size=(64, 24)))
-    queries = [ShardQuery(v, weights, 8.0, 32.0, 10) for v in vectors]
+    queries = [ShardQuery(v, asked, 8.0, 32.0, 10) for v in vectors]
     together = SHARD.candidates(queries)
     assert together == [SHARD.candidates([q])[0] for q in queries]
 
@@ -74,18 +80,28 @@ def test_a_paper_without_a_year_passes_no_year_filter() -> None:
 
 
 def test_lexical_candidates_carry_their_dense_score_too() -> None:
-    weights = support.statistics(PASSAGES).weights("sample 17")
-    (reply,) = SHARD.candidates([ShardQuery(VECTORS[0], weights, 8.0, 32.0, 5)])
+    asked = weights("sample 17")
+    (reply,) = SHARD.candidates([ShardQuery(VECTORS[0], asked, 8.0, 32.0, 5)])
     best = reply.lexical[0]
     assert best.passage_id == "p4:017"
     assert best.dense == pytest.approx(float(VECTORS[17] @ VECTORS[0]), abs=1e-6)
 
 
 def test_a_lexical_query_proposes_only_passages_that_hold_a_term() -> None:
-    weights = support.statistics(PASSAGES).weights("17")
-    (reply,) = SHARD.candidates([ShardQuery(None, weights, 8.0, 32.0, 50)])
+    asked = weights("17")
+    (reply,) = SHARD.candidates([ShardQuery(None, asked, 8.0, 32.0, 50)])
     assert [c.passage_id for c in reply.lexical] == ["p4:017"]
     assert np.isnan(reply.lexical[0].dense)
+
+
+def test_lexical_candidates_say_what_each_term_adds_when_asked_to() -> None:
+    asked = weights("sample 17")
+    (plain,) = SHARD.candidates([ShardQuery(None, asked, 8.0, 32.0, 5)])
+    (reply,) = SHARD.candidates([ShardQuery(None, asked, 8.0, 32.0, 5, explain=True)])
+    assert plain.lexical[0].terms == {}
+    for candidate in reply.lexical:
+        assert sum(candidate.terms.values()) == pytest.approx(candidate.lexical)
+    assert set(reply.lexical[0].terms) == {"17", "sampl"}
 
 
 def test_passages_come_back_in_the_order_asked() -> None:
@@ -94,8 +110,8 @@ def test_passages_come_back_in_the_order_asked() -> None:
 
 def test_an_empty_shard_answers_with_nothing() -> None:
     empty = support.shard([], np.zeros((0, 24), np.float32))
-    weights = support.statistics(PASSAGES).weights("sample 17")
-    (reply,) = empty.candidates([ShardQuery(VECTORS[0], weights, 8.0, 32.0, 5)])
+    asked = weights("sample 17")
+    (reply,) = empty.candidates([ShardQuery(VECTORS[0], asked, 8.0, 32.0, 5)])
     assert (reply.dense, reply.lexical, reply.papers) == ((), (), ())
 
 
@@ -110,8 +126,8 @@ def test_bytes_that_are_no_index_are_refused() -> None:
 
 
 def test_papers_hold_the_best_as_a_whole_and_those_of_every_candidate() -> None:
-    weights = support.statistics(PASSAGES).weights("sample 17")
-    (reply,) = SHARD.candidates([ShardQuery(VECTORS[0], weights, 8.0, 32.0, 3)])
+    asked = weights("sample 17")
+    (reply,) = SHARD.candidates([ShardQuery(VECTORS[0], asked, 8.0, 32.0, 3)])
     papers = {p.paper_id: p for p in reply.papers}
     assert reply.papers[0].paper_id == "p4"
     assert papers["p4"].passage == reply.lexical[0].lexical
@@ -121,14 +137,17 @@ def test_papers_hold_the_best_as_a_whole_and_those_of_every_candidate() -> None:
 def test_evidence_is_the_best_of_the_chosen_papers_passages() -> None:
     query = EvidenceQuery(
         vector=VECTORS[0],
-        within={"17": 1.0},
+        asked={"17": 1.0, "sampl": 1.0},
         mean_length=8.0,
         kinds=(),
-        papers={"p4": 5.0, "p9": 1.0, "elsewhere": 9.0},
+        papers={"p4": {"paper": 5.0}, "p9": {"paper": 1.0}, "elsewhere": {"paper": 9.0}},
         depth=5,
     )
     (found,) = SHARD.evidence([query])
     assert found[0].passage == PASSAGES[17]
     assert found[0].parts["lexical"] == 1.0
+    assert found[0].score == sum(found[0].parts.values())
+    assert sum(found[0].terms.values()) == pytest.approx(found[0].parts["lexical"])
+    assert found[0].terms["17"] > found[0].terms["sampl"]
     assert [e.passage.paper_id for e in found] == ["p4"] * 4 + ["p9"]
     assert [e.score for e in found] == sorted((e.score for e in found), reverse=True)

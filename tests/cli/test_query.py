@@ -76,6 +76,7 @@ def test_a_search_as_json_has_hits_with_parts_and_what_it_took(reciper: Any, add
                 "text": "held at 600 °C",
                 "score": 0.5,
                 "parts": {"dense": 0.3, "lexical": 0.2},
+                "terms": {"@873K": 0.15, "held": 0.05},
             }
         ],
         "stage_ms": {"total": 1.5},

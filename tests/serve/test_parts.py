@@ -56,7 +56,7 @@ def test_evidence_is_of_the_papers_asked_for_and_the_shards_that_own_them(
     store: tuple[Path, str],
 ) -> None:
     index = part(store, (0, 1, 2))
-    query = EvidenceQuery(VECTOR, {"fired": 1.0}, 8.0, (), {"a": 0.0, "e": 0.0}, depth=9)
+    query = EvidenceQuery(VECTOR, {"fired": 1.0}, 8.0, (), {"a": {}, "e": {}}, depth=9)
     (row,) = asyncio.run(index.evidence(store[1], [query]))
     papers = {
         shard: {evidence.passage.paper_id for evidence in found}
