@@ -193,13 +193,21 @@ class HybridConfig(Section):
     asked: float = 0.1
 
 
+class ScreenConfig(Section):
+    """Which hits are dropped as too like a better one: those of the same view that share more than
+    `threshold` (0..1) of all their words with it. None drops none."""
+
+    threshold: Annotated[float, Field(ge=0.0, le=1.0)] | None = None
+
+
 class SearchConfig(Section):
     """Ranking. `candidates` (the paper's K_c), `distance` and `rerank_weight` (its lambda) are the
-    paper mode's; the rest belong to `hybrid`."""
+    paper mode's, `hybrid` is that of hybrid; `screen` holds for every method."""
 
     candidates: Positive = 40
     distance: Literal["l2", "squared_l2", "cosine"] = "l2"
     rerank_weight: float = 0.1
+    screen: ScreenConfig = ScreenConfig()
     hybrid: HybridConfig = HybridConfig()
 
 

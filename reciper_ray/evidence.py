@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from reciper_ray import asked, quantity
 from reciper_ray.config import HybridConfig
+from reciper_ray.ranking import words
 from reciper_ray.types import Kind, Passage, Span
 
 # More quantities or recipe steps than these say nothing more.
@@ -95,6 +96,21 @@ def traits(passage: Passage, steps: Sequence[Span]) -> Traits:
         sum(any(span.overlaps(step) for span in passage.spans) for step in steps),
         frozenset(k.name for k in asked.KINDS if k.states(passage.text, quantities)),
     )
+
+
+def screened(ranked: Sequence[Evidence], threshold: float) -> list[Evidence]:
+    """Without what says again what a better one of the same view says: of whose words and those
+    of the better one more than `threshold` (0..1) of all are common (RECIPER's screener; Jaccard's
+    coefficient)."""
+    kept: list[tuple[Evidence, frozenset[str]]] = []
+    for e in ranked:
+        own = words(e.passage.text)
+        if not any(
+            e.passage.view is other.passage.view and len(own & had) > threshold * len(own | had)
+            for other, had in kept
+        ):
+            kept.append((e, own))
+    return [e for e, _ in kept]
 
 
 def kinds_asked(question: str) -> frozenset[str]:

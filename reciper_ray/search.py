@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from reciper_ray import lexical, ranking
 from reciper_ray.config import LimitsConfig
 from reciper_ray.errors import DeadlineExceeded, InvalidArgument
-from reciper_ray.evidence import Evidence, kinds_asked
+from reciper_ray.evidence import Evidence, kinds_asked, screened
 from reciper_ray.fanout import FanOut
 from reciper_ray.protocols import EvidenceQuery, Parts, ShardQuery, ShardReply, Vector
 from reciper_ray.ranking import Candidate, Ranked
@@ -95,6 +95,9 @@ class _Search:
         self.spec = METHODS[query.method]
         views = self.spec.views & query.views if query.views else self.spec.views
         self.fan = FanOut(query, parts.groups, views)
+        self.screen = parts.config.screen.threshold
+        # Some of them may be dropped again.
+        self._wanted = query.k if self.screen is None else 2 * query.k
 
     async def run(self) -> SearchResult:
         vector = None
@@ -111,23 +114,26 @@ class _Search:
             case Method.RECIPER:
                 found = await self._reranked(ranking.dedup(self._scored(replies)))
             case _:
-                found = await self._read(self._scored(replies)[: self.query.k])
+                found = await self._read(self._scored(replies)[: self._wanted])
         coverage = self.fan.coverage()
         self.fan.finish()
         return SearchResult(
             hits=tuple(
                 Hit(e.passage, e.score, rank, e.parts, e.terms)
-                for rank, e in enumerate(found[: self.query.k], 1)
+                for rank, e in enumerate(self._screened(found)[: self.query.k], 1)
             ),
             snapshot_id=self.parts.snapshot_id,
             stage_ms=self.fan.stage_ms,
             coverage=coverage,
         )
 
+    def _screened(self, found: list[Evidence]) -> list[Evidence]:
+        return found if self.screen is None else screened(found, self.screen)
+
     def _depth(self) -> int:
         # The paper's K_c is exact in its own mode; elsewhere a list is as long as what is asked.
         k_c = self.parts.config.candidates
-        return k_c if self.query.method is Method.RECIPER else max(k_c, self.query.k)
+        return k_c if self.query.method is Method.RECIPER else max(k_c, self._wanted)
 
     async def _candidates(self, vector: Vector | None, asked: Mapping[str, float]) -> Replies:
         queries: dict[View, ShardQuery] = {}
@@ -204,7 +210,7 @@ class _Search:
         share = weight / max(len(words), 1)
         return [
             replace(e, terms=dict.fromkeys(ranking.held(words, e.passage), share))
-            for e in final[: self.query.k]
+            for e in final[: self._wanted]
         ]
 
     async def _best_evidence(
@@ -225,14 +231,14 @@ class _Search:
         count = max(PAPERS, self.query.k // 5)
         with self.fan.stage("evidence"):
             # Ten papers hold enough passages but for odd corpora and deep lists.
-            while (chosen := best[:count]) and len(found) < self.query.k:
+            while (chosen := best[:count]) and len(found) < self._wanted:
                 ask = EvidenceQuery(
                     vector=vector,
                     asked=asked,
                     mean_length=self.parts.statistics[view].mean_length,
                     kinds=kinds,
                     papers={p: papers[p] for p in chosen},
-                    depth=self.query.k,
+                    depth=self._wanted,
                     weights=self.parts.config.hybrid,
                 )
                 found = await self._select(ask, view, {owner[p] for p in chosen})

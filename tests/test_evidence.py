@@ -6,6 +6,7 @@ import pytest
 from reciper_ray import evidence
 from reciper_ray.config import HybridConfig
 from reciper_ray.evidence import (
+    Evidence,
     Section,
     TraitColumns,
     Traits,
@@ -13,7 +14,7 @@ from reciper_ray.evidence import (
     section,
     traits,
 )
-from reciper_ray.types import Kind, Span
+from reciper_ray.types import Kind, Span, View
 from tests import support
 
 W = HybridConfig()
@@ -102,3 +103,21 @@ def test_nothing_asked_for_costs_nothing() -> None:
     assert {name: part.tolist() for name, part in found.items()} == {
         name: [0.0] for name in ("lexical", "dense", "section", "quantities", "steps", "asked")
     }
+
+
+def found(passage_id: str, text: str, view: View = View.PARAGRAPH) -> Evidence:
+    return Evidence(support.passage(passage_id, text, view=view), 1.0, {})
+
+
+def test_what_says_a_better_one_again_is_screened_out() -> None:
+    ranked = [
+        found("a:1", "fired at 900 in air"),
+        found("b:1", "Fired at 900, in air!"),
+        found("c:1", "fired at 900 in argon"),
+        found("d:r", "fired at 900 in air", View.RECIPE),
+    ]
+    # c shares 4 of 6 words with a.
+    kept = [e.passage.passage_id for e in evidence.screened(ranked, 4 / 6)]
+    assert kept == ["a:1", "c:1", "d:r"]
+    assert [e.passage.passage_id for e in evidence.screened(ranked, 0.6)] == ["a:1", "d:r"]
+    assert evidence.screened(ranked, 1.0) == ranked

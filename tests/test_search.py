@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from reciper_ray.adapters.index import ShardIndex
-from reciper_ray.config import LimitsConfig, SearchConfig
+from reciper_ray.config import LimitsConfig, ScreenConfig, SearchConfig
 from reciper_ray.errors import (
     CoverageTooLow,
     DeadlineExceeded,
@@ -162,6 +162,20 @@ def test_a_hits_parts_explain_its_score(executor: ThreadPoolExecutor) -> None:
         assert {"tio2", "calcin"} <= set(hit.terms)
     for hit in (paper, hybrid, bm25):
         assert hit.score == pytest.approx(sum(hit.parts.values()))
+
+
+@pytest.mark.parametrize("method", list(Method))
+def test_a_screen_leaves_one_hit_of_each_text_and_view(
+    executor: ThreadPoolExecutor, method: Method
+) -> None:
+    screen = ScreenConfig(threshold=0.9)
+    one = replace(parts(executor), config=SearchConfig(candidates=10, screen=screen))
+    plain = run(Query(QUESTION, method, 10), parts(executor))
+    hits = run(Query(QUESTION, method, 10), one).hits
+    texts = [(h.passage.view, h.passage.text) for h in hits]
+    assert len(texts) == len(set(texts)) > 1
+    assert hits[0] == plain.hits[0]
+    assert [h.rank for h in hits] == list(range(1, len(hits) + 1))
 
 
 def test_hybrid_returns_as_many_hits_as_there_are_passages(executor: ThreadPoolExecutor) -> None:
