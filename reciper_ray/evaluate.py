@@ -22,8 +22,8 @@ Search = Callable[[Query], Awaitable[SearchResult]]
 Ask = Callable[[Query], Awaitable[tuple[Answer, SearchResult]]]
 Progress = Callable[[int, int], None]
 
-FIRST_K = 50
-LAST_K = 1000
+# Ten papers hold about 500 passages; where papers weigh much, the best come one after another.
+DEPTHS = (50, 500, 1000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,13 +123,15 @@ def judge(method: Method, outcomes: Sequence[Outcome]) -> Evaluation:
 
 
 async def _deep(search: Search, query: Query) -> tuple[Hit, ...]:
-    """Hits of at least `metrics.DEPTH` papers, or all there are up to `LAST_K`."""
-    k = FIRST_K
-    while True:
+    """The first 50 hits, and on to the first one of the `metrics.DEPTH`th paper if that is among
+    the first 1,000."""
+    for k in DEPTHS:
         hits = (await search(replace(query, k=k))).hits
-        if len(metrics.papers(hits)) >= metrics.DEPTH or len(hits) < k or k == LAST_K:
-            return hits
-        k = min(2 * k, LAST_K)
+        firsts = {hit.passage.paper_id: n for n, hit in reversed(list(enumerate(hits)))}
+        enough = sorted(firsts.values())[metrics.DEPTH - 1 : metrics.DEPTH]
+        if enough or len(hits) < k:
+            return hits[: max(DEPTHS[0], enough[0] + 1)] if enough else hits
+    return hits
 
 
 def write_run(path: str | Path, evaluation: Evaluation) -> None:

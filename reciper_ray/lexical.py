@@ -20,7 +20,7 @@ K1 = 0.9
 B = 0.5
 
 # A term, the rows that it stands in, ascending, and what it adds to each.
-Gain = tuple[str, NDArray[np.int64], NDArray[np.float64]]
+Gain = tuple[str, NDArray[np.int32], NDArray[np.floating]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +79,40 @@ def idf(total: int, holding: int) -> float:
     return math.log(1.0 + (total - holding + 0.5) / (holding + 0.5))
 
 
+class _Postings:
+    """Per term the documents that hold it, ascending, and how much each gains by it.
+
+    The gains follow from the corpus's mean length, which comes with every query and is the same
+    for all queries of a snapshot: they are kept for the last one seen.
+    """
+
+    def __init__(
+        self,
+        documents: NDArray[np.int64],
+        counts: NDArray[np.float64],
+        starts: NDArray[np.int64],
+        lengths: NDArray[np.float64],
+    ) -> None:
+        """Postings `starts[i]` to `starts[i + 1]` are those of term i."""
+        self.lengths = lengths
+        self._documents = documents.astype(np.int32)
+        self._counts = counts.astype(np.float32)
+        self._starts = starts.tolist()
+        self._gains: tuple[float, NDArray[np.float32]] = (math.nan, np.zeros(0, np.float32))
+
+    def of(
+        self, term: int | None, mean_length: float
+    ) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+        """The documents of a term and `saturated` for each; none for no term."""
+        block = slice(0) if term is None else slice(self._starts[term], self._starts[term + 1])
+        known, gains = self._gains
+        if known != mean_length:
+            lengths = self.lengths[self._documents]
+            gains = saturated(self._counts, lengths, mean_length).astype(np.float32)
+            self._gains = (mean_length, gains)
+        return self._documents[block], gains[block]
+
+
 class LexicalIndex:
     """Inverted lists of one shard's passages, rows 0..n-1, and of its papers.
 
@@ -97,45 +131,50 @@ class LexicalIndex:
         """From parallel arrays of (row, term number, count) triples; `terms[i]` is term i's text.
         `lengths`, in tokens, and `paper_of`, ascending paper numbers, have shape (n,)."""
         order = np.lexsort((row_of, term_of))
-        self._rows = row_of[order]
-        self._counts = counts[order]
-        self._starts = np.searchsorted(term_of[order], np.arange(len(terms) + 1))
+        rows, of_term, counts = row_of[order], term_of[order], counts[order]
+        numbers = np.arange(len(terms) + 1)
         self._number = {term: i for i, term in enumerate(terms)}
-        self._lengths = lengths
-        self._paper_of = paper_of
-        self._papers = int(paper_of[-1]) + 1 if len(paper_of) else 0
-        self._paper_lengths = np.bincount(paper_of, lengths, self._papers).astype(np.float64)
+        self._passages = _Postings(rows, counts, np.searchsorted(of_term, numbers), lengths)
+        papers = int(paper_of[-1]) + 1 if len(paper_of) else 0
+        # The first posting of each paper under each term.
+        new = np.ones(len(rows), bool)
+        of_paper = paper_of[rows]
+        new[1:] = (np.diff(of_term) != 0) | (np.diff(of_paper) != 0)
+        first = np.flatnonzero(new)
+        self._papers = _Postings(
+            of_paper[first],
+            np.add.reduceat(counts, first) if len(first) else counts,
+            np.searchsorted(of_term[first], numbers),
+            np.bincount(paper_of, lengths, papers).astype(np.float64),
+        )
 
     def scores(self, weights: Mapping[str, float], mean_length: float) -> NDArray[np.float64]:
         """BM25 of every row, shape (n,), terms summed in the order of `weights`."""
-        total = np.zeros(len(self._lengths))
+        return self._scores(self._passages, weights, mean_length)
+
+    def paper_scores(self, weights: Mapping[str, float], mean_length: float) -> NDArray[np.float64]:
+        """BM25 of every paper as one document, shape (papers,); `mean_length` is a paper's."""
+        return self._scores(self._papers, weights, mean_length)
+
+    def _scores(
+        self, postings: _Postings, weights: Mapping[str, float], mean_length: float
+    ) -> NDArray[np.float64]:
+        total = np.zeros(len(postings.lengths))
         for term, weight in weights.items():
-            rows, counts = self._postings(term)
-            total[rows] += weight * saturated(counts, self._lengths[rows], mean_length)
+            documents, gains = postings.of(self._number.get(term), mean_length)
+            total[documents] += weight * gains
         return total
 
     def explain(
         self, rows: NDArray[np.int64], weights: Mapping[str, float], mean_length: float
     ) -> list[dict[str, float]]:
         """What each term adds to the `scores` of each of `rows`."""
-        gains = []
-        for term, weight in weights.items():
-            found, counts = self._postings(term)
-            gains.append(
-                (term, found, weight * saturated(counts, self._lengths[found], mean_length))
-            )
+        gains = (
+            (term, found, weight * gains)
+            for term, weight in weights.items()
+            for found, gains in [self._passages.of(self._number.get(term), mean_length)]
+        )
         return by_row(rows, gains)
-
-    def paper_scores(self, weights: Mapping[str, float], mean_length: float) -> NDArray[np.float64]:
-        """BM25 of every paper as one document, shape (papers,); `mean_length` is a paper's."""
-        total = np.zeros(self._papers)
-        for term, weight in weights.items():
-            rows, counts = self._postings(term)
-            if len(rows):
-                together = np.bincount(self._paper_of[rows], counts, self._papers)
-                summed = together.astype(np.float64)
-                total += weight * saturated(summed, self._paper_lengths, mean_length)
-        return total
 
     def gains_within(
         self, papers: Sequence[slice], asked: Mapping[str, float], mean_length: float
@@ -143,24 +182,17 @@ class LexicalIndex:
         """Each term with the rows that it stands in and its BM25 there, idf taken over the
         passages of the row's paper alone: a term that is everywhere in a paper does not tell its
         passages apart. `papers` are the rows of some papers, ascending."""
-        bounds = np.array([(rows.start, rows.stop) for rows in papers], np.int64).reshape(-1, 2)
-        sizes = bounds[:, 1] - bounds[:, 0]
+        bounds = np.array([(rows.start, rows.stop) for rows in papers], np.int32).reshape(-1, 2)
+        sizes = (bounds[:, 1] - bounds[:, 0]).tolist()
         for term, weight in asked.items():
-            found, counts = self._postings(term)
+            found, gains = self._passages.of(self._number.get(term), mean_length)
             first, last = np.searchsorted(found, bounds).T
             holding = last - first
             # 0, 1, … within each paper's block of postings, moved to where the block begins.
-            ends = np.cumsum(holding)
-            at = np.repeat(first - ends + holding, holding) + np.arange(holding.sum())
-            rows = found[at]
-            gain = saturated(counts[at], self._lengths[rows], mean_length)
-            rarity = [idf(*pair) for pair in zip(sizes.tolist(), holding.tolist(), strict=True)]
-            yield term, rows, weight * np.repeat(rarity, holding) * gain
-
-    def _postings(self, term: str) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        number = self._number.get(term)
-        block = slice(0) if number is None else slice(*self._starts[number : number + 2])
-        return self._rows[block], self._counts[block]
+            at = np.repeat(first - np.cumsum(holding) + holding, holding)
+            at += np.arange(len(at))
+            rarity = [idf(n, held) for n, held in zip(sizes, holding.tolist(), strict=True)]
+            yield term, found[at], weight * np.repeat(rarity, holding) * gains[at]
 
 
 def by_row(rows: NDArray[np.int64], gains: Iterable[Gain]) -> list[dict[str, float]]:
@@ -175,7 +207,7 @@ def by_row(rows: NDArray[np.int64], gains: Iterable[Gain]) -> list[dict[str, flo
 
 
 def saturated(
-    counts: NDArray[np.float64], lengths: NDArray[np.float64], mean_length: float
+    counts: NDArray[np.float32], lengths: NDArray[np.float64], mean_length: float
 ) -> NDArray[np.float64]:
     """BM25's `f(k1 + 1) / (f + k1(1 - b + b * len / mean))` (Robertson & Zaragoza, 2009)."""
     norm = K1 * (1.0 - B + B * lengths / max(mean_length, 1e-9))

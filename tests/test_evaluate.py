@@ -147,24 +147,24 @@ class Deep:
 
 
 @pytest.mark.parametrize(
-    ("papers", "each", "asked"),
+    ("papers", "each", "asked", "kept"),
     [
-        (12, 1, [50]),
-        (12, 5, [50]),
-        (12, 6, [50, 100]),
-        (12, 30, [50, 100, 200, 400]),
-        (3, 5, [50]),
-        (2, 60, [50, 100, 200]),
-        (5, 1000, [50, 100, 200, 400, 800, 1000]),
+        (12, 1, [50], 12),
+        (12, 5, [50], 50),
+        (12, 6, [50, 500], 9 * 6 + 1),
+        (12, 60, [50, 500, 1000], 9 * 60 + 1),
+        (3, 5, [50], 15),
+        (2, 60, [50, 500], 120),
+        (5, 1000, [50, 500, 1000], 1000),
     ],
 )
-def test_it_asks_deep_enough_for_ten_papers_and_no_deeper(
-    papers: int, each: int, asked: list[int]
+def test_it_asks_deep_enough_for_ten_papers_and_keeps_no_more(
+    papers: int, each: int, asked: list[int], kept: int
 ) -> None:
     deep = Deep(papers, each)
     found = asyncio.run(evaluate(QUESTIONS[:1], deep.search, Method.HYBRID))
     assert deep.asked == asked
-    assert len(found.outcomes[0].hits) == min(asked[-1], papers * each)
+    assert len(found.outcomes[0].hits) == kept
 
 
 def test_at_most_so_many_questions_are_under_way_at_once() -> None:
