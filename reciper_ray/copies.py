@@ -69,13 +69,15 @@ class Traits:
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """A paper that is not indexed because `kept_id` is the same one, and why that is known."""
+    """A paper that is not indexed because `kept_id` is the same one, and why that is known;
+    `digest` is of its content."""
 
     paper_id: str
     source: str
     kept_id: str
     kept_source: str
     reason: str
+    digest: str = ""
 
 
 def traits(paper: Paper) -> Traits:

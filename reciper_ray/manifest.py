@@ -84,7 +84,8 @@ class Manifest:
 
     `tokenizer` versions the lexical tokens, `quarantined` counts rejections by reason, `parent`
     is the snapshot that was current before ("" for the first). `created` (ISO 8601, UTC),
-    `corpus` and `builder` say when, from what and by which version it was made.
+    `corpus` and `builder` say when, from what and by which version it was made, `work` under
+    which settings: a build under the same takes over the work on papers that did not change.
     """
 
     encoder: EncoderInfo
@@ -101,8 +102,9 @@ class Manifest:
     created: str = ""
     corpus: str = ""
     builder: str = ""
+    work: str = ""
 
-    _METADATA: ClassVar[tuple[str, ...]] = ("parent", "created", "corpus", "builder")
+    _METADATA: ClassVar[tuple[str, ...]] = ("parent", "created", "corpus", "builder", "work")
 
     @property
     def snapshot_id(self) -> str:

@@ -161,10 +161,16 @@ class Snapshot:
         ]
         return IndexedPaper(tables.paper_of(rows[0]), tables.recipes_of(rows[0]), tuple(passages))
 
-    def verify(self) -> None:
-        """Check every file. Raises `CorruptSnapshot` naming the first that is wrong."""
+    def verify(self, shard: int | None = None) -> None:
+        """Check every file, or those of one shard. Raises `CorruptSnapshot` naming the first that
+        is wrong."""
         for file in self.manifest.files:
-            self._verify(file)
+            if shard in (None, file.shard):
+                self._verify(file)
+
+    def papers(self, shard: int) -> pa.Table:
+        """The shard's papers, columns as `tables.PAPERS`."""
+        return self._table(self.manifest.file(Role.PAPERS, shard=shard))
 
     def _load(self, file: File) -> bytes:
         try:
@@ -179,8 +185,10 @@ class Snapshot:
 
     def _rows_of(self, paper_id: str, file: File) -> list[dict[str, object]]:
         self._verify(file)
-        with self.store.open_input(file.path) as source:
-            table = pq.read_table(source, filters=[("paper_id", "==", paper_id)])
+        table = self.store.load(
+            file.path,
+            lambda source: pq.read_table(source, filters=[("paper_id", "==", paper_id)]),
+        )
         rows: list[dict[str, object]] = table.to_pylist()
         return rows
 
@@ -188,15 +196,11 @@ class Snapshot:
         """Check a file without holding it in memory, once."""
         if file.path in self._verified:
             return
-        digest, size = hashlib.sha256(), 0
         try:
-            with self.store.open_input(file.path) as source:
-                while piece := source.read(_PIECE):
-                    digest.update(piece)
-                    size += len(piece)
+            size, digest = self.store.load(file.path, _size_and_digest)
         except NotFound as error:
             raise self._missing(file) from error
-        self._check(file, size, digest.hexdigest())
+        self._check(file, size, digest)
         self._verified.add(file.path)
 
     def _check(self, file: File, size: int, sha256: str) -> None:
@@ -216,3 +220,11 @@ class Snapshot:
             f"{self.store.address(file.path)} is missing; "
             f"the manifest of snapshot {self.id} lists it"
         )
+
+
+def _size_and_digest(source: pa.NativeFile) -> tuple[int, str]:
+    digest, size = hashlib.sha256(), 0
+    while piece := source.read(_PIECE):
+        digest.update(piece)
+        size += len(piece)
+    return size, digest.hexdigest()

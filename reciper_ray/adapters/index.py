@@ -35,6 +35,13 @@ def index_bytes(vectors: NDArray[np.float32]) -> bytes:
     return data
 
 
+def vectors_of(data: bytes) -> NDArray[np.float32]:
+    """The vectors of an index made by `index_bytes`, bit by bit, shape (n, d)."""
+    index = faiss.deserialize_index(np.frombuffer(data, np.uint8))
+    vectors: NDArray[np.float32] = index.reconstruct_n(0, index.ntotal)
+    return vectors
+
+
 class ShardIndex:
     """One logical shard of one view, loaded from its index file and passages table."""
 

@@ -1,18 +1,21 @@
 """Files by URI through pyarrow.fs: local folders, `s3://`, `gs://` and whatever else it knows.
 
 A `Store` is one folder; every path given to it is relative, with `/` between its parts. Writes
-are whole files and become visible at once or not at all. Retrying a store that is down is left
-to pyarrow's own clients; locking is not covered.
+are whole files and become visible at once or not at all. What fails in a store that is not this
+machine's is tried again for a while, unless it cannot pass. Locking is in `reciper_ray.leases`.
 """
 
 import contextlib
+import errno
 import os
 import re
 import stat
+import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import pyarrow as pa
 from pyarrow import fs
@@ -22,6 +25,13 @@ from reciper_ray.errors import InvalidArgument, NotFound, ReciperError, Unavaila
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 # A password in a URI, and the query, which pyarrow takes options and keys from.
 _SECRET = re.compile(r"(?<=://)[^/@:]*:[^/@]*@|\?.*")
+# Seconds between attempts at a store that fails.
+_PAUSES = (0.5, 1.0, 2.0, 4.0, 8.0)
+# Errors that another attempt meets again.
+_LASTING = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM}
+_REFUSED = re.compile(r"ACCESS_DENIED|INVALID_ACCESS_KEY|SIGNATURE_DOES_NOT_MATCH|NO_SUCH_BUCKET")
+
+T = TypeVar("T")
 
 
 def why(error: OSError) -> str:
@@ -71,13 +81,16 @@ class Store:
         return f"{self.uri.rstrip('/')}/{path}" if path else self.uri
 
     def read(self, path: str) -> bytes:
-        with self.open_input(path) as file, self._errors(path, "read"):
-            return bytes(file.read())
+        return self.load(path, lambda file: bytes(file.read()))
 
-    def open_input(self, path: str) -> pa.NativeFile:
-        """A file open for random access."""
-        with self._errors(path, "read"):
-            return self.filesystem.open_input_file(self._full(path))
+    def load(self, path: str, work: Callable[[pa.NativeFile], T]) -> T:
+        """What `work` makes of the file, open for random access; it may be called again."""
+
+        def attempt() -> T:
+            with self.filesystem.open_input_file(self._full(path)) as file:
+                return work(file)
+
+        return self._attempt(path, "read", attempt)
 
     def write(self, path: str, data: bytes | pa.Buffer) -> None:
         """Put `data` at `path`, over whatever is there.
@@ -85,45 +98,76 @@ class Store:
         Locally a temporary file is flushed to disk and renamed over it; an object store makes
         an object visible when its upload is complete.
         """
-        with self._errors(path, "write"):
+
+        def attempt() -> None:
             if self.is_local:
                 _replace(Path(self._full(path)), data)
-            else:
-                with self.filesystem.open_output_stream(self._full(path)) as stream:
-                    stream.write(data)
+                return
+            with self.filesystem.open_output_stream(self._full(path)) as stream:
+                stream.write(data)
+            # Closing a stream that failed may still complete what there was of it.
+            size = self.filesystem.get_file_info(self._full(path)).size
+            if size != len(memoryview(data)):
+                raise OSError(f"{size} of {len(memoryview(data))} bytes arrived")
+
+        self._attempt(path, "write", attempt)
 
     def exists(self, path: str) -> bool:
         return bool(self.info(path).type != fs.FileType.NotFound)
 
     def info(self, path: str = "") -> fs.FileInfo:
-        with self._errors(path, "look at"):
-            return self.filesystem.get_file_info(self._full(path))
+        return self._attempt(
+            path, "look at", lambda: self.filesystem.get_file_info(self._full(path))
+        )
 
     def files(self, folder: str = "") -> list[tuple[str, int]]:
         """(path, bytes) of all files below `folder`, sorted by path; [] if there is no such."""
+        return [(path, info.size) for path, info in self.infos(folder)]
+
+    def infos(self, folder: str = "") -> list[tuple[str, fs.FileInfo]]:
+        """(path, what is known of it) of all files below `folder`, sorted by path."""
         selector = fs.FileSelector(self._full(folder), allow_not_found=True, recursive=True)
-        with self._errors(folder, "list"):
-            found = self.filesystem.get_file_info(selector)
+        found = self._attempt(folder, "list", lambda: self.filesystem.get_file_info(selector))
         below = len(self.root.rstrip("/")) + 1
-        return sorted((f.path[below:], f.size) for f in found if f.type == fs.FileType.File)
+        files = [(f.path[below:], f) for f in found if f.type == fs.FileType.File]
+        return sorted(files, key=lambda file: file[0])
+
+    def delete(self, path: str) -> None:
+        """Delete a file, if it exists."""
+        with contextlib.suppress(NotFound):
+            self._attempt(path, "delete", lambda: self.filesystem.delete_file(self._full(path)))
 
     def delete_folder(self, folder: str) -> None:
         """Delete `folder` and all below it, if it exists."""
-        with self._errors(folder, "delete"), contextlib.suppress(FileNotFoundError):
-            self.filesystem.delete_dir(self._full(folder))
+        with contextlib.suppress(NotFound):
+            self._attempt(folder, "delete", lambda: self.filesystem.delete_dir(self._full(folder)))
 
     def _full(self, path: str) -> str:
         return f"{self.root.rstrip('/')}/{path}" if path else self.root
 
-    @contextlib.contextmanager
-    def _errors(self, path: str, verb: str) -> Iterator[None]:
-        try:
-            yield
-        except FileNotFoundError as error:
-            raise NotFound(f"{self.address(path)} does not exist") from error
-        except (OSError, pa.ArrowException) as error:
-            reason = why(error) if isinstance(error, OSError) else str(error).splitlines()[0]
-            raise Unavailable(f"cannot {verb} {self.address(path)}: {reason}") from error
+    def _attempt(self, path: str, verb: str, work: Callable[[], T]) -> T:
+        began = time.monotonic()
+        for pause in (*_PAUSES, None):
+            try:
+                return work()
+            except FileNotFoundError as error:
+                raise NotFound(f"{self.address(path)} does not exist") from error
+            except (OSError, pa.ArrowException) as error:
+                reason = why(error) if isinstance(error, OSError) else str(error).splitlines()[0]
+                if pause is None:
+                    reason += f" (tried for {time.monotonic() - began:.0f} s)"
+                if pause is None or self.is_local or not _may_pass(error):
+                    raise Unavailable(f"cannot {verb} {self.address(path)}: {reason}") from error
+            time.sleep(pause)
+        raise AssertionError("the last attempt returns or raises")
+
+
+def _may_pass(error: Exception) -> bool:
+    if isinstance(error, OSError) and error.errno in _LASTING:
+        return False
+    if isinstance(error, pa.ArrowException) and not isinstance(error, OSError):
+        return False
+    return not _REFUSED.search(str(error))
 
 
 def _replace(target: Path, data: bytes | pa.Buffer) -> None:

@@ -121,9 +121,7 @@ QUARANTINE = pa.schema(
 )
 
 # Papers that are not indexed because another one is the same.
-COPIES = pa.schema(
-    [(name, pa.string()) for name in ("paper_id", "source", "kept_id", "kept_source", "reason")]
-)
+COPIES = pa.schema([(name, pa.string()) for name in Copy.__dataclass_fields__])
 
 
 def to_parquet(table: pa.Table, row_group_size: int) -> pa.Buffer:

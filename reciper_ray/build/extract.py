@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from reciper_ray.adapters.extractor import load
 from reciper_ray.build import stages
+from reciper_ray.build.work import Written
 from reciper_ray.config import BuildConfig, ExtractConfig
 from reciper_ray.errors import ConfigError, ReciperError
 
@@ -19,8 +20,9 @@ _ENDPOINT_CPUS = 0.05
 class Extract:
     """Actor of the stage: RECORDS without recipes → with them."""
 
-    def __init__(self, config: ExtractConfig, name: str) -> None:
+    def __init__(self, config: ExtractConfig, name: str, written: Written) -> None:
         """Loads the extractor, which has to be the one of fingerprint `name`."""
+        self._written = written
         self._failed: ReciperError | None = None
         try:
             self._extractor = load(config)
@@ -38,7 +40,7 @@ class Extract:
         `Unavailable` if it cannot go on."""
         if self._failed:
             raise self._failed
-        return stages.extract(batch, self._extractor)
+        return stages.extract(batch, self._extractor, self._written)
 
 
 def workers(extract: ExtractConfig, build: BuildConfig, cpus: float, gpus: float) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from reciper_ray.adapters.storage import CorpusFile, Store
 from reciper_ray.build import stages
 from reciper_ray.build.cluster import embedding_actors, quiet_data
 from reciper_ray.build.extract import Extract, workers
+from reciper_ray.build.work import Places, Written, recipes_folder
 from reciper_ray.config import Config
 from reciper_ray.errors import ReciperError
 from reciper_ray.recipe import ExtractiveExtractor
@@ -36,7 +37,7 @@ _REPORT_SECONDS = 5.0
 @dataclass(frozen=True, slots=True)
 class Plan:
     """Where the work on papers reads and writes, by which encoder and extractor, and what is done
-    already."""
+    already: papers by digest, and recipes alone."""
 
     corpus: Store
     store: Store
@@ -44,6 +45,7 @@ class Plan:
     encoder: str
     extractor: str
     done: frozenset[str]
+    recipes: Places
 
 
 def work_on_papers(
@@ -72,7 +74,9 @@ def work_on_papers(
         extracting = {"fn": stages.extract, "fn_kwargs": {"extractor": ExtractiveExtractor()}}
         extracting |= light("prepare")
     else:
-        extracting = {"fn": Extract, "fn_constructor_args": (config.extract, plan.extractor)}
+        written = Written(plan.store, recipes_folder(plan.extractor), plan.recipes)
+        arguments = (config.extract, plan.extractor, written)
+        extracting = {"fn": Extract, "fn_constructor_args": arguments}
         extracting |= workers(config.extract, config.build, cpus, have.get("GPU", 0.0))
         extracting["batch_format"] = "pyarrow"
     receipts: list[pa.Table] = []

@@ -1,7 +1,7 @@
 """Making a snapshot current: files of the whole corpus, then the manifest, then CURRENT.
 
-A reader sees the old snapshot or the new one, never anything between. Two builds that publish
-within the same instant are not told apart; pruning is not covered.
+A reader sees the old snapshot or the new one, never anything between. Who moves CURRENT holds a
+lease meanwhile, so that of two builds the second sees what the first has done.
 """
 
 from collections import Counter
@@ -15,12 +15,14 @@ from reciper_ray.adapters import tables
 from reciper_ray.adapters.storage import Store
 from reciper_ray.build.shards import Shard, lexicon, write_file
 from reciper_ray.copies import Copy
-from reciper_ray.errors import PublishConflict
+from reciper_ray.errors import CorruptSnapshot, NotFound, PublishConflict
+from reciper_ray.leases import Kind, exclusive
 from reciper_ray.manifest import EncoderInfo, Manifest, Role, ViewInfo
-from reciper_ray.snapshot import CURRENT, current_id, manifest_path
+from reciper_ray.snapshot import CURRENT, Snapshot, current_id, manifest_path
 from reciper_ray.terms import TOKENIZER_VERSION
 from reciper_ray.types import Rejection, View
 
+LOCK_WAIT_S = 60.0
 _ROWS_A_GROUP = 65536
 
 
@@ -35,6 +37,7 @@ def describe(
     parent: str,
     corpus: str,
     copies: Sequence[Copy] = (),
+    work: str = "",
 ) -> Manifest:
     """Write lexicons, quarantine and copies; the manifest of these and of all shards."""
     files = [file for shard in shards for file in shard.files]
@@ -66,25 +69,35 @@ def describe(
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         corpus=corpus,
         builder=__version__,
+        work=work,
     )
 
 
 def publish(store: Store, manifest: Manifest) -> None:
     """Make `manifest`, whose files are all written, the store's current snapshot.
 
-    A snapshot with the same content that is current already stays as it is. Raises
-    `PublishConflict` if `manifest.parent` is no longer current.
+    A snapshot with the same content that is current already stays so. Raises `PublishConflict` if
+    `manifest.parent` is no longer current.
     """
-    now, new = current_id(store), manifest.snapshot_id
-    if now == new:
-        return
-    if now != manifest.parent:
-        began = f"from snapshot {manifest.parent}" if manifest.parent else "from an empty store"
-        raise PublishConflict(
-            f"{store.uri}: this build began {began}, and snapshot {now or 'none'} is current now; "
-            f"run it again"
-        )
-    path = manifest_path(new)
-    if not store.exists(path):
-        store.write(path, manifest.to_json())
-    store.write(CURRENT, f"{new}\n".encode())
+    new, path = manifest.snapshot_id, manifest_path(manifest.snapshot_id)
+    with exclusive(store, Kind.PUBLISH, {Kind.PUBLISH, Kind.PRUNE}, LOCK_WAIT_S) as lease:
+        now = current_id(store)
+        if now not in (manifest.parent, new):
+            began = f"from snapshot {manifest.parent}" if manifest.parent else "from an empty store"
+            raise PublishConflict(
+                f"{store.uri}: this build began {began}, and snapshot {now or 'none'} is current "
+                f"now; run it again"
+            )
+        if _work_of(store, new) != manifest.work:
+            store.write(path, manifest.to_json())
+        if now != new:
+            lease.require()
+            store.write(CURRENT, f"{new}\n".encode())
+
+
+def _work_of(store: Store, snapshot_id: str) -> str | None:
+    """The `work` of a published snapshot, None if there is no such snapshot."""
+    try:
+        return Snapshot.open(store, snapshot_id).manifest.work
+    except (NotFound, CorruptSnapshot):
+        return None

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
@@ -14,16 +15,28 @@ from reciper_ray.types import Rejection
 Parts = Mapping[str, Sequence[int]]
 
 
-def settle(
-    receipts: pa.Table, done: Mapping[str, tuple[str, int]], shards: int
-) -> tuple[list[Parts], list[Copy], list[Rejection]]:
+@dataclass(frozen=True, slots=True)
+class Settled:
     """Where each shard's papers are, the copies of these, and everything else with its reason.
+
+    `missing` are digests of papers whose work is nowhere: they were copies of one that is gone.
+    """
+
+    shards: Sequence[Parts]
+    copies: Sequence[Copy]
+    rejections: Sequence[Rejection]
+    missing: frozenset[str]
+
+
+def settle(receipts: pa.Table, done: Mapping[str, tuple[str, int]], shards: int) -> Settled:
+    """Decide, by the receipts of all papers; `done` says where those are that were `finished`.
 
     Of several papers with one id that are no copies the first by path counts.
     """
     kept: dict[str, str] = {}
     copies: list[Copy] = []
     rejections: list[Rejection] = []
+    missing: set[str] = set()
     parts: list[dict[str, list[int]]] = [defaultdict(list) for _ in range(shards)]
     rows = receipts.to_pylist()
     papers = [number for number, row in enumerate(rows) if row["reason"] is None]
@@ -35,16 +48,22 @@ def settle(
             rejections.append(Rejection(source, row["stage"], row["reason"], row["head_hash"]))
         elif number in instead:
             other, why = instead[number]
-            copies.append(Copy(paper_id, source, other["paper_id"], other["source"], why))
+            copies.append(
+                Copy(paper_id, source, other["paper_id"], other["source"], why, row["digest"])
+            )
         elif paper_id in kept:
             reason = f"paper id {paper_id!r} is already that of {kept[paper_id]}"
             rejections.append(Rejection(source, "shard", reason))
         else:
             kept[paper_id] = source
             here = (row["part"], row["row"])
-            part, at = done[row["digest"]] if row["finished"] else here
-            parts[shard_of(paper_id, shards)][part].append(at)
-    return [{part: sorted(at) for part, at in p.items()} for p in parts], copies, rejections
+            part, at = done.get(row["digest"], here) if row["finished"] else here
+            if part is None:
+                missing.add(row["digest"])
+            else:
+                parts[shard_of(paper_id, shards)][part].append(at)
+    placed = [{part: sorted(at) for part, at in p.items()} for p in parts]
+    return Settled(placed, copies, rejections, frozenset(missing))
 
 
 def _traits(row: Mapping[str, Any]) -> Traits:

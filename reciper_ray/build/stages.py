@@ -21,7 +21,7 @@ from reciper_ray import copies
 from reciper_ray.adapters import tables
 from reciper_ray.adapters.storage import Store, read_corpus_file
 from reciper_ray.adapters.tokenizer import token_counter
-from reciper_ray.build.work import write_part
+from reciper_ray.build.work import Written, write_part
 from reciper_ray.chunk import Limit
 from reciper_ray.chunk import chunk as paragraph_passages
 from reciper_ray.config import Config, EncoderConfig
@@ -61,8 +61,8 @@ _TRAITS = pa.struct(
 )
 
 # Between stages: the columns of PAPERS, the corpus file and the place in it, why it is rejected
-# (`reason`, null for a paper), what tells copies, whether an earlier build has done it, and its
-# passages.
+# (`reason`, null for a paper), what tells copies, whether an earlier build has done it, whether
+# its recipes were written in this one, and its passages.
 RECORDS = pa.schema(
     [
         *tables.PAPERS,
@@ -70,6 +70,7 @@ RECORDS = pa.schema(
         *_REJECTION,
         ("traits", _TRAITS),
         ("finished", pa.bool_()),
+        ("extracted", pa.bool_()),
         ("passages", tables.PASSAGE_LIST),
         *_SECONDS,
     ]
@@ -83,6 +84,7 @@ RECEIPTS = pa.schema(
         *_REJECTION,
         ("traits", _TRAITS),
         ("finished", pa.bool_()),
+        ("extracted", pa.bool_()),
         ("part", pa.string()),
         ("row", pa.int32()),
         ("passages", pa.int32()),
@@ -181,13 +183,22 @@ def _reason(error: Exception) -> str:
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
-def extract(batch: pa.Table, extractor: Extractor) -> pa.Table:
-    """RECORDS without recipes → with the structured recipes of each paper."""
+def extract(batch: pa.Table, extractor: Extractor, written: Written | None = None) -> pa.Table:
+    """RECORDS without recipes → with the structured recipes of each paper.
+
+    Recipes that are `written` already are taken from there, and others are put there at once.
+    """
 
     def recipes(rows: Sequence[Row]) -> None:
-        papers = [tables.paper_of(row) for row in rows]
-        for row, found in zip(rows, extractor.extract(papers), strict=True):
-            row["recipes"] = [tables.recipe_row(recipe) for recipe in found]
+        known = written.load([row["digest"] for row in rows]) if written else {}
+        open_ = [row for row in rows if row["digest"] not in known]
+        papers = [tables.paper_of(row) for row in open_]
+        for row, found in zip(open_, extractor.extract(papers) if papers else (), strict=True):
+            row |= {"recipes": [tables.recipe_row(recipe) for recipe in found], "extracted": True}
+        if written and open_:
+            written.add(open_)
+        for row in rows:
+            row["recipes"] = known.get(row["digest"], row["recipes"])
 
     return _stage(batch, "extract", recipes)
 

@@ -12,6 +12,7 @@ from reciper_ray.cli.evaluate import evaluate
 from reciper_ray.cli.inspect import inspect
 from reciper_ray.cli.query import ask, search
 from reciper_ray.cli.serve import serve
+from reciper_ray.cli.snapshots import snapshots
 from reciper_ray.errors import ReciperError
 
 app = typer.Typer(
@@ -23,6 +24,7 @@ app = typer.Typer(
 )
 for command in (build, serve, search, ask, evaluate, inspect):
     app.command()(command)
+app.add_typer(snapshots, name="snapshots")
 
 
 def main() -> None:

@@ -38,7 +38,8 @@ def _text(summary: "Summary") -> str:
         ("store", summary.uri),
         ("files", str(summary.files)),
         ("records", f"{summary.records} = papers + copies + quarantined"),
-        ("papers", str(summary.papers) + _resumed(summary.resumed)),
+        ("papers", str(summary.papers)),
+        ("work", _work(summary)),
         ("passages", ", ".join(f"{n} {view}" for view, n in summary.passages.items())),
         ("recipes", str(summary.recipes)),
         ("copies", str(summary.copies)),
@@ -49,5 +50,11 @@ def _text(summary: "Summary") -> str:
     return "\n".join(f"{name:<12} {value}" for name, value in lines)
 
 
-def _resumed(papers: int) -> str:
-    return f" ({papers} resumed from a build that did not finish)" if papers else ""
+def _work(summary: "Summary") -> str:
+    parts = [
+        f"{summary.reused} papers reused from the snapshot before" if summary.reused else "",
+        f"{summary.resumed} resumed from a build that did not finish" if summary.resumed else "",
+        f"{summary.extracted} extracted, {summary.embedded} passages embedded",
+        f"{summary.rewritten} shards rewritten",
+    ]
+    return ", ".join(filter(None, parts))

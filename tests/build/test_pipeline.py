@@ -13,7 +13,7 @@ from reciper_ray.adapters.storage import Store
 from reciper_ray.build import stages
 from reciper_ray.build.cluster import cluster
 from reciper_ray.build.pipeline import Summary, build
-from reciper_ray.build.work import work_folder
+from reciper_ray.build.work import work_folder, work_key
 from reciper_ray.config import parse
 from reciper_ray.errors import ConfigError, InvalidArgument, NotFound
 from reciper_ray.recipe import ExtractiveExtractor
@@ -114,7 +114,7 @@ def resumed(built: Summary, corpus: Path, tmp_path_factory: pytest.TempPathFacto
     path = max(twice(corpus), key=len).removeprefix("copies/")
     batch = pa.Table.from_pylist([{"path": path, "problem": ""}])
     rows = pa.concat_tables(stages.read(batch, Store.open(corpus), frozenset()))
-    work = work_folder(config, encoder, extractor.name)
+    work = work_folder(work_key(config, encoder, extractor.name))
     embed = stages.Embed(config.encoder, encoder, Store.open(folder), work)
     embed(stages.chunk(stages.extract(rows, extractor), config))
     return build(str(corpus), str(folder), config, print)

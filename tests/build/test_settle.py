@@ -3,7 +3,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from reciper_ray.build.settle import settle
+from reciper_ray.build.settle import Settled, settle
 from reciper_ray.build.stages import RECEIPTS
 from reciper_ray.copies import Copy, traits
 from reciper_ray.manifest import shard_of
@@ -25,41 +25,49 @@ def done(paper_id: str, source: str, part: str, row: int, doi: str = "") -> dict
 
 def test_papers_go_to_the_shard_of_their_id() -> None:
     rows = [done(p, f"{p}.txt", f"part{n % 2}", n // 2) for n, p in enumerate("abcgh")]
-    parts, copies, rejections = settle(receipts(*rows), {}, 2)
+    settled = settle(receipts(*rows), {}, 2)
     # a part0:0, b part1:0, c part0:1, g part1:1, h part0:2
     assert [shard_of(p, 2) for p in "abcgh"] == [1, 1, 1, 0, 0]
-    assert parts == [{"part1": [1], "part0": [2]}, {"part0": [0, 1], "part1": [0]}]
-    assert copies == rejections == []
+    assert settled.shards == [{"part1": [1], "part0": [2]}, {"part0": [0, 1], "part1": [0]}]
+    assert settled.copies == settled.rejections == []
 
 
 def test_the_first_paper_of_an_id_counts_and_the_others_are_quarantined_naming_it() -> None:
-    parts, _, rejections = settle(
-        receipts(done("x", "a/x.txt", "p", 4), done("x", "b/x.md", "p", 5)), {}, 1
-    )
-    assert parts == [{"p": [4]}]
-    assert rejections == [
+    rows = receipts(done("x", "a/x.txt", "p", 4), done("x", "b/x.md", "p", 5))
+    settled = settle(rows, {}, 1)
+    assert settled.shards == [{"p": [4]}]
+    assert settled.rejections == [
         Rejection("b/x.md", "shard", "paper id 'x' is already that of a/x.txt", "")
     ]
 
 
 def test_a_rejected_paper_does_not_take_the_id() -> None:
     bad = {"paper_id": "x", "source": "a", "stage": "chunk", "reason": "no text", "head_hash": ""}
-    parts, _, rejections = settle(receipts(bad, done("x", "b", "p", 0)), {}, 1)
-    assert parts == [{"p": [0]}]
-    assert rejections == [Rejection("a", "chunk", "no text", "")]
+    settled = settle(receipts(bad, done("x", "b", "p", 0)), {}, 1)
+    assert settled.shards == [{"p": [0]}]
+    assert settled.rejections == [Rejection("a", "chunk", "no text", "")]
 
 
 def test_a_finished_paper_is_taken_from_the_part_it_was_found_in() -> None:
     finished = {"paper_id": "x", "source": "x", "digest": "d1", "finished": True}
     rows = receipts(finished | {"traits": told("x")})
-    assert settle(rows, {"d1": ("old", 3)}, 1) == ([{"old": [3]}], [], [])
+    assert settle(rows, {"d1": ("old", 3)}, 1) == Settled([{"old": [3]}], [], [], frozenset())
+
+
+def test_a_finished_paper_whose_work_is_nowhere_is_missing_unless_it_is_a_copy() -> None:
+    doi = "10.1000/x"
+    copy = done("y", "y", "", 0, doi) | {"part": None, "digest": "dy", "finished": True}
+    kept = done("x", "x", "p", 0, doi)
+    assert settle(receipts(kept, copy), {}, 1).missing == frozenset()
+    assert settle(receipts(copy), {}, 1).missing == {"dy"}
 
 
 def test_a_copy_is_listed_with_the_paper_kept_instead() -> None:
     doi = "10.1000/x"
     rows = [done("x", "x", "p", 0, doi), done("y", "y", "p", 1, doi), done("y", "z/y", "p", 2)]
-    parts, copies, rejections = settle(receipts(*rows), {}, 1)
+    rows[1] |= {"digest": "dy"}
+    settled = settle(receipts(*rows), {}, 1)
     # The copy gives its id back: the paper at z/y may have it.
-    assert parts == [{"p": [0, 2]}]
-    assert copies == [Copy("y", "y", "x", "x", f"same DOI {doi}")]
-    assert rejections == []
+    assert settled.shards == [{"p": [0, 2]}]
+    assert settled.copies == [Copy("y", "y", "x", "x", f"same DOI {doi}", "dy")]
+    assert settled.rejections == []

@@ -3,7 +3,7 @@ from pathlib import Path
 import numpy as np
 
 from reciper_ray.adapters.storage import Store
-from reciper_ray.build.work import finished, read_part, work_folder, write_part
+from reciper_ray.build.work import finished, read_part, work_key, write_part
 from reciper_ray.config import Config, parse
 from tests import stores
 
@@ -47,15 +47,15 @@ def test_a_damaged_part_and_a_half_written_one_are_done_again(tmp_path: Path) ->
 
 
 def test_work_is_shared_by_builds_whose_vectors_and_passages_are_the_same() -> None:
-    def folder(config: Config, encoder: str = "m:1", extractor: str = "extractive") -> str:
-        return work_folder(config, encoder, extractor)
+    def key(config: Config, encoder: str = "m:1", extractor: str = "extractive") -> str:
+        return work_key(config, encoder, extractor)
 
     same = [Config(), parse({"build": {"shards": 9, "block_papers": 1}, "search": {}})]
     other = [
-        folder(parse({"chunk": {"max_chars": 500}})),
-        folder(parse({"encoder": {"dtype": "bfloat16"}})),
-        folder(Config(), encoder="m:2"),
-        folder(Config(), extractor="llm"),
+        key(parse({"chunk": {"max_chars": 500}})),
+        key(parse({"encoder": {"dtype": "bfloat16"}})),
+        key(Config(), encoder="m:2"),
+        key(Config(), extractor="llm"),
     ]
-    assert len({folder(config) for config in same}) == 1
-    assert len({folder(Config()), *other}) == 1 + len(other)
+    assert len({key(config) for config in same}) == 1
+    assert len({key(Config()), *other}) == 1 + len(other)
