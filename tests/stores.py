@@ -78,10 +78,10 @@ def part_row(paper: Paper) -> dict[str, Any]:
 
 
 def write_store(
-    folder: Path, ids: Sequence[str], shards: int = 2, copies: Sequence[Copy] = ()
+    where: Path | Store, ids: Sequence[str], shards: int = 2, copies: Sequence[Copy] = ()
 ) -> Manifest:
-    """Publish the papers of `ids` to `folder`, one part a paper."""
-    store = Store.open(folder)
+    """Publish the papers of `ids` to a folder or store, one part a paper."""
+    store = where if isinstance(where, Store) else Store.open(where)
     parts: list[dict[str, list[int]]] = [{} for _ in range(shards)]
     for paper_id in ids:
         part = write_part(store, "work/test", [part_row(paper(paper_id))])
