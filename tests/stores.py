@@ -78,9 +78,14 @@ def part_row(paper: Paper) -> dict[str, Any]:
 
 
 def write_store(
-    where: Path | Store, ids: Sequence[str], shards: int = 2, copies: Sequence[Copy] = ()
+    where: Path | Store,
+    ids: Sequence[str],
+    shards: int = 2,
+    copies: Sequence[Copy] = (),
+    parent: str | None = None,
 ) -> Manifest:
-    """Publish the papers of `ids` to a folder or store, one part a paper."""
+    """Publish the papers of `ids` to a folder or store, one part a paper, over `parent` (None: what
+    is current)."""
     store = where if isinstance(where, Store) else Store.open(where)
     parts: list[dict[str, list[int]]] = [{} for _ in range(shards)]
     for paper_id in ids:
@@ -93,7 +98,7 @@ def write_store(
         encoder=EncoderInfo("test", "test:0", DIMENSION),
         extractor="test",
         index="flat",
-        parent=current_id(store),
+        parent=current_id(store) if parent is None else parent,
         corpus="papers",
         copies=copies,
     )

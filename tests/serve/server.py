@@ -34,7 +34,7 @@ class Server:
     """Runs while its context lasts; then it and all it started must have ended."""
 
     def __init__(
-        self, snapshot: Path, folder: Path, config: Mapping[str, Any] | None = None
+        self, snapshot: Path | str, folder: Path, config: Mapping[str, Any] | None = None
     ) -> None:
         grpc, http, metrics, stats, fallback_http, fallback_grpc = free_ports(6)
         self.address = f"127.0.0.1:{grpc}"
