@@ -253,8 +253,20 @@ class LimitsConfig(Section):
     default_timeout_ms: Positive = 30_000
 
 
+class SwapConfig(Section):
+    """How a serving graph follows its store: CURRENT is looked at every `poll_s` seconds (0:
+    never, what is served stays), and an old snapshot is kept for `keep_s` after the swap, for
+    replicas that are just starting."""
+
+    poll_s: Annotated[float, Field(ge=0.0)] = 5.0
+    keep_s: Annotated[float, Field(ge=0.0)] = 30.0
+
+
 class ServeConfig(Section):
     """The serving graph. With `api_key_env` set, calls must carry that variable's value.
+
+    `memory_gib` is what the shards in one replica may take, about (0: nine tenths of what the
+    machine has free when they are loaded); a snapshot beyond it is refused before it is loaded.
 
     `start_attempts` is how often a deployment's replicas may fail to load before it is given up.
     HTTP listens at `http_host`, and with `haproxy` gRPC does, too; Serve's own gRPC proxy
@@ -267,6 +279,8 @@ class ServeConfig(Section):
     haproxy: bool = False
     api_key_env: str = ""
     start_attempts: Positive = 1
+    memory_gib: Annotated[float, Field(ge=0.0)] = 0.0
+    swap: SwapConfig = SwapConfig()
     limits: LimitsConfig = LimitsConfig()
     router: RouterConfig = RouterConfig()
     embedder: PartConfig = PartConfig()

@@ -7,7 +7,7 @@ loop; concurrent calls are gathered into batches.
 
 import asyncio
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from types import TracebackType
 from typing import TypeVar
@@ -23,6 +23,7 @@ from reciper_ray.batching import Drain
 from reciper_ray.config import Config
 from reciper_ray.errors import ReciperError, SnapshotNotLoaded, Unavailable
 from reciper_ray.evidence import Evidence
+from reciper_ray.manifest import Role
 from reciper_ray.protocols import EvidenceQuery, Parts, ShardQuery, ShardReply
 from reciper_ray.snapshot import IndexedPaper, Snapshot
 from reciper_ray.types import Answer, Passage, Query, SearchResult, View
@@ -155,13 +156,33 @@ def coverages(question: str, passages: Sequence[Passage]) -> list[float]:
 
 
 def load_shards(
-    snapshot: Snapshot, view: View, shards: Sequence[int], device: str
+    snapshot: Snapshot,
+    view: View,
+    shards: Sequence[int],
+    device: str,
+    loaded: MutableMapping[str, ShardIndex] | None = None,
 ) -> dict[int, ShardIndex]:
-    """The given shards of a view, their files checked. Raises `CorruptSnapshot` naming the file."""
-    return {
-        n: ShardIndex(view, n, snapshot.index(view, n), snapshot.passages(view, n), device)
-        for n in shards
-    }
+    """The given shards of a view, their files checked. Raises `CorruptSnapshot` naming the file.
+
+    Shards that are the same in another snapshot are taken from `loaded`, and others put there.
+    """
+    known = {} if loaded is None else loaded
+    found = {}
+    for n in shards:
+        key = shard_key(snapshot, view, n)
+        if key not in known:
+            index, passages = snapshot.index(view, n), snapshot.passages(view, n)
+            # Held here, too: `known` may not keep what nobody else does.
+            found[n] = known[key] = ShardIndex(view, n, index, passages, device)
+        else:
+            found[n] = known[key]
+    return found
+
+
+def shard_key(snapshot: Snapshot, view: View, shard: int) -> str:
+    """The same for shards of the same files."""
+    files = (snapshot.manifest.file(role, view, shard) for role in (Role.INDEX, Role.PASSAGES))
+    return " ".join(file.sha256 for file in files)
 
 
 class Engine:

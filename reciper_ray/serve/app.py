@@ -14,6 +14,7 @@ from ray.serve import Application
 from reciper_ray import config as configuration
 from reciper_ray.config import Config, PartConfig
 from reciper_ray.errors import ConfigError
+from reciper_ray.serve.coordinator import Coordinator
 from reciper_ray.serve.loading import Handles
 from reciper_ray.serve.parts import Answerer, Embedder, IndexShard, Reranker
 from reciper_ray.serve.router import Router
@@ -44,28 +45,35 @@ def application(uri: str, config: Config) -> Application:
     snapshot = Snapshot.open(uri)
     parts = config.serve
     source = (uri, snapshot.id)
+    owned = groups(snapshot.manifest.shards, config)
+    names = {(view, n): f"{view}-shards-{n}" for view in View for n in range(len(owned))}
+    coordinator = _coordinator(source, config, list(names.values()))
     handles = Handles(
-        embedder=_deploy(Embedder, "embedder", parts.embedder, config, *source, config),
+        embedder=_deploy(
+            Embedder, "embedder", parts.embedder, config, *source, config, coordinator
+        ),
         groups=[
             (
                 view,
                 shards,
                 _deploy(
                     IndexShard,
-                    f"{view}-shards-{number}",
+                    names[view, number],
                     parts.shards,
                     config,
                     *source,
                     view,
                     shards,
                     config,
+                    coordinator,
                 ),
             )
             for view in View
-            for number, shards in enumerate(groups(snapshot.manifest.shards, config))
+            for number, shards in enumerate(owned)
         ],
         reranker=_deploy(Reranker, "reranker", parts.reranker, config),
         answerer=_deploy(Answerer, "answerer", parts.answerer, config),
+        coordinator=coordinator,
     )
     router = serve.deployment(Router).options(
         **_options("router", parts.router, config, target=ROUTER_TARGET)
@@ -102,6 +110,16 @@ def demand(shards: int, config: Config) -> dict[str, float]:
         "CPU": sum(part.num_cpus * n for part, n in counts),
         "GPU": sum(part.num_gpus * n for part, n in counts),
     }
+
+
+def _coordinator(source: tuple[str, str], config: Config, groups: Sequence[str]) -> Any:
+    """The bound coordinator; None if what is served stays."""
+    if not config.serve.swap.poll_s:
+        return None
+    deployment = serve.deployment(Coordinator).options(
+        name="coordinator", num_replicas=1, ray_actor_options={"num_cpus": 0}
+    )
+    return deployment.bind(*source, config, groups)
 
 
 def _deploy(kind: type, name: str, part: PartConfig, config: Config, *args: object) -> Any:

@@ -7,14 +7,18 @@ the graph needs none of it, and each part only its own.
 """
 
 import asyncio
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, TypeVar
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from reciper_ray.config import Config
 from reciper_ray.errors import ReciperError, SnapshotNotLoaded
 from reciper_ray.evidence import Evidence
 from reciper_ray.protocols import EvidenceQuery, ShardQuery, ShardReply, Vector
+from reciper_ray.serve.loading import Pool
+from reciper_ray.serve.serving import Report, report, wanted
 from reciper_ray.snapshot import Snapshot
 from reciper_ray.types import Answer, Hit, Passage, View
 
@@ -28,12 +32,13 @@ R = TypeVar("R")
 class Embedder:
     """Questions to unit vectors."""
 
-    def __init__(self, uri: str, snapshot_id: str, config: Config) -> None:
+    def __init__(self, uri: str, snapshot_id: str, config: Config, coordinator: Any = None) -> None:
         """Raises `CorruptSnapshot` if the snapshot was indexed by another encoder."""
         from reciper_ray.adapters.encoder import query_encoder
 
         self._encoder = query_encoder(config.encoder)
-        Snapshot.open(uri, snapshot_id).require_encoder(self._encoder.fingerprint)
+        live = wanted(coordinator, snapshot_id).live
+        Snapshot.open(uri, live).require_encoder(self._encoder.fingerprint)
         self._executor = ThreadPoolExecutor(1)
 
     async def embed(self, texts: list[str]) -> list[Vector]:
@@ -42,18 +47,33 @@ class Embedder:
 
 
 class IndexShard:
-    """Some logical shards of one view."""
+    """Some logical shards of one view, of every snapshot that is live or about to be."""
 
     def __init__(
-        self, uri: str, snapshot_id: str, view: View, shards: Sequence[int], config: Config
+        self,
+        uri: str,
+        snapshot_id: str,
+        view: View,
+        shards: Sequence[int],
+        config: Config,
+        coordinator: Any = None,
     ) -> None:
         """Raises `CorruptSnapshot` naming the file that is not what the manifest says."""
-        from reciper_ray.local import answers_of, load_shards
+        from reciper_ray.local import answers_of
 
-        snapshot = Snapshot.open(uri, snapshot_id)
-        self._snapshot_id = snapshot.id
+        self._uri, self._view, self._shards = uri, view, tuple(shards)
+        self._device = config.index.device
+        self._pool = Pool(config.serve.memory_gib)
         self._answers_of = answers_of
-        self._indexes = load_shards(snapshot, view, shards, config.index.device)
+        self._loaded: dict[str, dict[int, ShardIndex]] = {}
+        self._loading = threading.Lock()
+        self._orders: dict[str, asyncio.Task[Report]] = {}
+        held = wanted(coordinator, snapshot_id)
+        self._load(held.live)
+        for other in held.others:
+            # What is about to be refused must not keep this from starting.
+            with suppress(ReciperError):
+                self._load(other)
         self._executor = ThreadPoolExecutor(len(shards))
         # FAISS on a GPU bears one thread an index, so batches take turns.
         self._turn = asyncio.Lock()
@@ -71,12 +91,12 @@ class IndexShard:
     async def passages(
         self, snapshot_id: str, batch: Sequence[Mapping[int, Sequence[str]]]
     ) -> list[dict[int, Sequence[Passage]]]:
-        self._check(snapshot_id)
+        indexes = self._pinned(snapshot_id)
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(
             self._executor,
             lambda: [
-                {shard: self._indexes[shard].passages(wanted) for shard, wanted in ids.items()}
+                {shard: indexes[shard].passages(wanted) for shard, wanted in ids.items()}
                 for ids in batch
             ],
         )
@@ -88,15 +108,41 @@ class IndexShard:
         answer: "Callable[[ShardIndex, Sequence[Q]], Sequence[R]]",
     ) -> list[dict[int, R | ReciperError]]:
         """Each shard's answers to a batch, turned to one answer a query."""
-        self._check(snapshot_id)
+        indexes = self._pinned(snapshot_id)
         async with self._turn:
-            return await self._answers_of(self._indexes, self._executor, answer, queries)
+            return await self._answers_of(indexes, self._executor, answer, queries)
 
-    def _check(self, snapshot_id: str) -> None:
-        if snapshot_id != self._snapshot_id:
-            raise SnapshotNotLoaded(
-                f"snapshot {snapshot_id} is not loaded here; {self._snapshot_id} is"
-            )
+    async def load(self, snapshot_id: str) -> Report:
+        """Load a snapshot beside the others; does nothing if it is there."""
+        try:
+            await asyncio.to_thread(self._load, snapshot_id)
+        except Exception as error:
+            return report(error)
+        return report(None)
+
+    async def release(self, keep: Sequence[str]) -> Report:
+        """Let all snapshots go but those of `keep`; calls under way keep theirs until they end."""
+        with self._loading:
+            self._loaded = {id_: found for id_, found in self._loaded.items() if id_ in keep}
+        return report(None)
+
+    def _load(self, snapshot_id: str) -> None:
+        with self._loading:
+            if snapshot_id not in self._loaded:
+                snapshot = Snapshot.open(self._uri, snapshot_id)
+                shards = self._pool.load(snapshot, self._view, self._shards, self._device)
+                self._loaded = {**self._loaded, snapshot_id: shards}
+
+    def _pinned(self, snapshot_id: str) -> "dict[int, ShardIndex]":
+        """The shards of a snapshot. Who is asked for one that is not here loads it for the next
+        time, and another replica may have it."""
+        if found := self._loaded.get(snapshot_id):
+            return found
+        task = self._orders.get(snapshot_id)
+        if task is None or task.done():
+            self._orders = {snapshot_id: asyncio.create_task(self.load(snapshot_id))}
+        here = ", ".join(sorted(self._loaded))
+        raise SnapshotNotLoaded(f"snapshot {snapshot_id} is not loaded here; {here} is")
 
 
 class Reranker:

@@ -4,7 +4,9 @@ Concurrent calls are gathered: a deployment gets one call a batch, not one a que
 keeps as many batches under way as there may be replicas.
 """
 
+import asyncio
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any, TypeVar
 
 from ray.exceptions import RayActorError, RayTaskError
@@ -22,6 +24,8 @@ T = TypeVar("T")
 R = TypeVar("R")
 Replies = Mapping[int, T | ReciperError]
 Ids = Mapping[int, Sequence[str]]
+# Seconds after a replica without the snapshot, before the next is asked.
+_PAUSES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 
 
 class RemoteEmbedder:
@@ -110,10 +114,19 @@ def _drain(
 
 
 async def _call(handle: DeploymentHandle, method: str, *args: object) -> Any:
-    """One call of a deployment, made once more if the replica that had it died.
+    """One call of a deployment, made once more if the replica that had it died, and again, of
+    whichever comes next, while it finds one without the snapshot.
 
     The product's own errors come out as they were raised, without Ray's wrapping.
     """
+    for pause in _PAUSES:
+        with suppress(SnapshotNotLoaded):
+            return await _called(handle, method, *args)
+        await asyncio.sleep(pause)
+    return await _called(handle, method, *args)
+
+
+async def _called(handle: DeploymentHandle, method: str, *args: object) -> Any:
     name = handle.deployment_name
     try:
         try:

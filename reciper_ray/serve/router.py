@@ -28,12 +28,13 @@ from reciper_ray.errors import (
     InvalidArgument,
     NotFound,
     Overloaded,
+    ReciperError,
 )
 from reciper_ray.protocols import ShardQuery
-from reciper_ray.serve.loading import Handles, load_parts
+from reciper_ray.serve.loading import Handles
 from reciper_ray.serve.remote import RemoteAnswerer
+from reciper_ray.serve.serving import Held, Loaded, Report, Serving, report, wanted
 from reciper_ray.serve.status import authorize, set_status
-from reciper_ray.snapshot import Snapshot
 from reciper_ray.types import Answer as CitedAnswer
 from reciper_ray.types import Coverage, Hit, Method, Query, SearchResult, View
 
@@ -49,7 +50,7 @@ _PROBE = ShardQuery(vector=None, weights=None, mean_length=1.0, mean_paper_lengt
 
 
 class Router:
-    """Serves one snapshot."""
+    """Serves one snapshot at a time, as the coordinator says."""
 
     def __init__(self, uri: str, snapshot_id: str, config: Config, handles: Handles) -> None:
         """Raises `CorruptSnapshot` if something that is loaded here does not fit, and
@@ -59,8 +60,8 @@ class Router:
         self._most = config.serve.router.max_queue
         self._running = 0
         self._executor = ThreadPoolExecutor(config.serve.router.threads)
-        self._snapshot = Snapshot.open(uri, snapshot_id)
-        self._parts = load_parts(self._snapshot, config, handles, self._executor)
+        held = wanted(handles.coordinator, snapshot_id)
+        self._serving = Serving(uri, held, config, handles, self._executor)
         self._answerer = (
             RemoteAnswerer(handles.answerer, config.serve.answerer) if handles.answerer else None
         )
@@ -68,7 +69,8 @@ class Router:
     async def Search(self, request: pb.SearchRequest, grpc_context: Context) -> pb.SearchReply:
         async def work() -> pb.SearchReply:
             query = self._query(request)
-            return wire.encode_result(await search.search(query, self._parts))
+            with self._serving.pinned() as loaded:
+                return wire.encode_result(await search.search(query, loaded.parts))
 
         return await self._reply(grpc_context, work, pb.SearchReply)
 
@@ -93,19 +95,22 @@ class Router:
             started = time.perf_counter()
             if not request.paper_id:
                 raise InvalidArgument("paper_id is empty")
-            async with _within(self._timeout_ms(request)):
-                paper = await self._in_thread(lambda: self._snapshot.paper(request.paper_id))
-            served = wire.encode_served(self._snapshot.id, {"total": _since(started)})
-            return wire.encode_paper(paper, served)
+            with self._serving.pinned() as loaded:
+                async with _within(self._timeout_ms(request)):
+                    find = loaded.snapshot.paper
+                    paper = await self._in_thread(lambda: find(request.paper_id))
+                served = wire.encode_served(loaded.snapshot.id, {"total": _since(started)})
+                return wire.encode_paper(paper, served)
 
         return await self._reply(grpc_context, work, pb.GetPaperReply)
 
     async def Info(self, request: pb.InfoRequest, grpc_context: Context) -> pb.InfoReply:
         async def work() -> pb.InfoReply:
             started = time.perf_counter()
-            async with _within(self._limits.default_timeout_ms):
-                info = self._info(await self._coverage())
-            return wire.encode_info(info, {"total": _since(started)})
+            with self._serving.pinned() as loaded:
+                async with _within(self._limits.default_timeout_ms):
+                    info = self._info(loaded, await _coverage(loaded))
+                return wire.encode_info(info, {"total": _since(started)})
 
         return await self._reply(grpc_context, work, pb.InfoReply)
 
@@ -158,10 +163,11 @@ class Router:
 
     async def _answer(self, query: Query) -> tuple[CitedAnswer, SearchResult, dict[str, float]]:
         started = time.perf_counter()
-        async with _within(query.timeout_ms):
-            answer, result = await answering.answer(
-                query, lambda asked: search.search(asked, self._parts), self._write
-            )
+        with self._serving.pinned() as loaded:
+            async with _within(query.timeout_ms):
+                answer, result = await answering.answer(
+                    query, lambda asked: search.search(asked, loaded.parts), self._write
+                )
         total = _since(started)
         stage_ms = {**result.stage_ms, "answer": total - result.stage_ms["total"], "total": total}
         return answer, result, stage_ms
@@ -174,11 +180,11 @@ class Router:
     async def _in_thread(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._executor, work)
 
-    def _info(self, coverage: tuple[Coverage, ...]) -> wire.Info:
-        manifest = self._snapshot.manifest
+    def _info(self, loaded: Loaded, coverage: tuple[Coverage, ...]) -> wire.Info:
+        manifest = loaded.snapshot.manifest
         return wire.Info(
             version=reciper_ray.__version__,
-            snapshot_id=self._snapshot.id,
+            snapshot_id=loaded.snapshot.id,
             encoder=manifest.encoder.fingerprint,
             dimension=manifest.encoder.dimension,
             papers=manifest.papers,
@@ -188,26 +194,50 @@ class Router:
             coverage=coverage,
         )
 
-    async def _coverage(self) -> tuple[Coverage, ...]:
-        """Which shards answer now."""
-        groups = self._parts.groups
-        replies = await asyncio.gather(
-            *(group.candidates(self._snapshot.id, _PROBE) for group in groups),
-            return_exceptions=True,
-        )
-        errors: dict[View, dict[int, str]] = {view: {} for view in View}
-        for group, reply in zip(groups, replies, strict=True):
-            for shard in group.shards:
-                outcome = reply if isinstance(reply, BaseException) else reply[shard]
-                if isinstance(outcome, BaseException):
-                    errors[group.view][shard] = str(outcome)
-        shards = range(self._snapshot.manifest.shards)
-        return tuple(
-            Coverage(
-                view, len(shards), tuple(s for s in shards if s not in errors[view]), errors[view]
-            )
-            for view in sorted(View)
-        )
+    async def held(self) -> Held:
+        """For the coordinator: which snapshots requests get here."""
+        return self._serving.held()
+
+    async def load(self, snapshot_id: str) -> Report:
+        """Load a snapshot beside the live one."""
+        try:
+            await asyncio.to_thread(self._serving.load, snapshot_id)
+        except Exception as error:
+            return report(error)
+        return report(None)
+
+    async def flip(self, snapshot_id: str) -> Report:
+        """Give new requests that snapshot, which is loaded."""
+        try:
+            self._serving.flip(snapshot_id)
+        except ReciperError as error:
+            return report(error)
+        return report(None)
+
+    async def release(self, keep: Sequence[str]) -> Report:
+        """Let other snapshots go when their last request has ended."""
+        self._serving.release(keep)
+        return report(None)
+
+
+async def _coverage(loaded: Loaded) -> tuple[Coverage, ...]:
+    """Which shards answer now."""
+    groups = loaded.parts.groups
+    replies = await asyncio.gather(
+        *(group.candidates(loaded.snapshot.id, _PROBE) for group in groups),
+        return_exceptions=True,
+    )
+    errors: dict[View, dict[int, str]] = {view: {} for view in View}
+    for group, reply in zip(groups, replies, strict=True):
+        for shard in group.shards:
+            outcome = reply if isinstance(reply, BaseException) else reply[shard]
+            if isinstance(outcome, BaseException):
+                errors[group.view][shard] = str(outcome)
+    shards = range(loaded.snapshot.manifest.shards)
+    return tuple(
+        Coverage(view, len(shards), tuple(s for s in shards if s not in errors[view]), errors[view])
+        for view in sorted(View)
+    )
 
 
 def _api_key(variable: str) -> str:

@@ -39,6 +39,7 @@ HAPROXY_PORTS = {
     "RAY_SERVE_FALLBACK_PROXY_GRPC_PORT": 9500,
 }
 READY_WITHIN_S = 60.0
+FOLLOW_EVERY_S = 2.0
 LOGGING = {"enable_access_log": False}
 
 _CAUSE = re.compile(r"reciper_ray\.errors\.(\w+): (.+)")
@@ -70,8 +71,7 @@ def serve(uri: str, config: Config, ready: Callable[[str], None]) -> None:
             _await_answer(address)
             papers = snapshot.manifest.papers
             ready(f"gRPC on {address}, snapshot {snapshot.id} with {papers} papers")
-            while True:
-                signal.pause()
+            _follow(config.serve)
         except KeyboardInterrupt:
             pass
         finally:
@@ -203,6 +203,25 @@ def _await_answer(address: str) -> None:
                 time.sleep(0.2)
             else:
                 return
+
+
+def _follow(config: ServeConfig) -> NoReturn:
+    """Tell on stderr which snapshots are served or refused, until a signal comes."""
+    from ray import serve
+    from ray.exceptions import RayError
+    from ray.serve.exceptions import RayServeException
+
+    told = 0
+    while True:
+        if not config.swap.poll_s:
+            signal.pause()
+            continue
+        time.sleep(FOLLOW_EVERY_S)
+        with suppress(RayError, RayServeException, TimeoutError):
+            coordinator = serve.get_deployment_handle("coordinator", NAME)
+            for event in coordinator.events.remote(told).result(timeout_s=READY_WITHIN_S):
+                print(event, file=sys.stderr, flush=True)
+                told += 1
 
 
 def _interrupt(number: int, frame: FrameType | None) -> NoReturn:

@@ -77,7 +77,7 @@ def test_a_shard_that_fails_costs_only_itself(store: tuple[Path, str]) -> None:
         def candidates(self, queries: Any) -> Any:
             raise RuntimeError("out of memory")
 
-    index._indexes[2] = Broken()  # type: ignore[assignment]
+    index._loaded[store[1]][2] = Broken()  # type: ignore[assignment]
     (row,) = asyncio.run(index.candidates(store[1], [QUERY]))
     assert isinstance(row[0], ShardReply)
     assert isinstance(row[2], Unavailable)
