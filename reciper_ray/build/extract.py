@@ -20,8 +20,9 @@ _ENDPOINT_CPUS = 0.05
 class Extract:
     """Actor of the stage: RECORDS without recipes → with them."""
 
-    def __init__(self, config: ExtractConfig, name: str, written: Written) -> None:
-        """Loads the extractor, which has to be the one of fingerprint `name`."""
+    def __init__(self, config: ExtractConfig, name: str, written: Written | None = None) -> None:
+        """Loads the extractor, which has to be the one of fingerprint `name`; recipes that are
+        `written` already are not asked of it."""
         self._written = written
         self._failed: ReciperError | None = None
         try:

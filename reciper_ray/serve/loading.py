@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from reciper_ray.adapters.index import ShardIndex
 
 _SHARE = 0.9
-# Of a passages file, once it is unpacked and indexed; see `reciper_ray.adapters.index`.
-_UNPACKED = 12.0
+# Times a passages file's size, once it is unpacked and indexed; measured on the sample papers.
+_UNPACKED = 45.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,14 @@ from reciper_ray.build import stages
 from reciper_ray.build.cluster import cluster, own_errors, quiet_data
 from reciper_ray.build.extract import Extract, workers
 from reciper_ray.build.pipeline import build
-from reciper_ray.config import BuildConfig, Config, EndpointConfig, ExtractConfig, VllmConfig
+from reciper_ray.config import (
+    BuildConfig,
+    ChunkConfig,
+    Config,
+    EndpointConfig,
+    ExtractConfig,
+    VllmConfig,
+)
 from reciper_ray.errors import ConfigError
 from reciper_ray.snapshot import Snapshot
 from reciper_ray.types import Paper, Paragraph
@@ -152,7 +159,19 @@ def test_a_build_has_its_recipes_from_the_model_and_says_who_wrote_them(
             Config(extract=extract, build=BuildConfig(shards=1)),
             lambda line: None,
         )
+        asked = len(server.requests)
+        shorter = build(
+            str(corpus),
+            str(tmp_path / "store"),
+            Config(extract=extract, build=BuildConfig(shards=1), chunk=ChunkConfig(max_chars=300)),
+            lambda line: None,
+        )
+        assert len(server.requests) == asked
     assert (summary.papers, dict(summary.quarantined)) == (2, {})
+    # Recipes are those that the model wrote for the snapshot before; passages are others.
+    assert (shorter.extracted, shorter.reused, shorter.recipes) == (0, 0, summary.recipes)
+    assert shorter.embedded > summary.embedded
+    assert Snapshot.open(shorter.uri).paper("PMC7052380").recipes[0].extractor.startswith("llm-")
     snapshot = Snapshot.open(str(tmp_path / "store"), summary.snapshot_id)
     name = snapshot.manifest.extractor
     assert name.startswith("llm-")

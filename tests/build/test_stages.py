@@ -7,8 +7,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from reciper_ray.adapters.storage import open_corpus
+from reciper_ray.adapters.storage import Store, open_corpus
 from reciper_ray.build import stages
+from reciper_ray.build.work import Written, finished
 from reciper_ray.config import Config, parse
 from reciper_ray.recipe import ExtractiveExtractor
 from reciper_ray.types import Paper, Recipe
@@ -111,6 +112,31 @@ def test_a_paper_that_an_extractor_fails_on_is_rejected_alone(tmp_path: Path) ->
     one, two, three = stages.extract(table(read(tmp_path)), Picky()).to_pylist()
     assert (two["stage"], two["reason"]) == ("extract", "ZeroDivisionError: no steps")
     assert [row["recipes"][0]["material"] for row in (one, three)] == ["p1", "p3"]
+
+
+def test_recipes_that_are_written_are_not_written_again(tmp_path: Path) -> None:
+    """By one extractor, in a build that was killed, or for the snapshot before."""
+
+    class Counting(ExtractiveExtractor):
+        papers = 0
+
+        def extract(self, papers: Sequence[Paper]) -> list[tuple[Recipe, ...]]:
+            self.papers += len(papers)
+            return [*super().extract(papers)]
+
+    text = "The powder was calcined at 850 °C for 5 h."
+    corpus = tmp_path / "corpus"
+    corpus.mkdir()
+    for name in "ab":
+        (corpus / f"{name}.txt").write_text(f"On {name}\n\n{text} {name}\n", "utf-8")
+    store, rows = Store.open(tmp_path / "store"), table(read(corpus))
+    extractor = Counting()
+    first = stages.extract(rows.slice(0, 1), extractor, Written(store, "work/recipes-x", {}))
+    assert (extractor.papers, first["extracted"].to_pylist()) == (1, [True])
+    places = finished(store, "work/recipes-x")
+    both = stages.extract(rows, extractor, Written(store, "work/recipes-x", places))
+    assert (extractor.papers, both["extracted"].to_pylist()) == (2, [None, True])
+    assert both["recipes"][0].as_py() == first["recipes"][0].as_py() != []
 
 
 def test_a_paper_without_text_is_rejected() -> None:
