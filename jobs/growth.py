@@ -135,7 +135,8 @@ def measure(
     """How many passages there are, and the median milliseconds of each stage."""
     every = range(snapshot.manifest.shards)
     config = SearchConfig()
-    with ThreadPoolExecutor(1) as executor:
+    # FAISS keeps the number of its threads per thread.
+    with ThreadPoolExecutor(1, initializer=faiss.omp_set_num_threads, initargs=(1,)) as executor:
         grown = {view: {n: grown_shard(snapshot, view, n, rounds) for n in every} for view in View}
         parts = Parts(
             snapshot_id=snapshot.id,
