@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from reciper_ray.errors import UnreadableInput
+from reciper_ray.provenance import pages_of
 from reciper_ray.readers import read
-from reciper_ray.types import Kind, Paper
+from reciper_ray.types import Kind, Paper, Span
 from tests.readers.pdfs import Text, column, pdf
 
 # An RC4-encrypted page of "Hello", made once by pypdf with a user password; zlib, base85.
@@ -140,6 +141,16 @@ def test_a_pdf_without_readable_text_is_refused_with_the_reason(data: bytes, rea
 
 
 @pytest.mark.slow
+def test_a_word_that_a_pages_end_parts_belongs_to_both_pages() -> None:
+    first = [*column(50, 700, prose(12)), (50, 540, 10, "The powder was then fired care-")]
+    second = column(50, 740, ["fully in air for two hours and cooled down slowly.", *prose(12)])
+    paper = paper_of(pdf([first, second]))
+    at = paper.text.index("carefully in air")
+    assert pages_of(paper, (Span(at - 20, at),)) == (1, 1)
+    assert pages_of(paper, (Span(at, at + 9),)) == (1, 2)
+    assert pages_of(paper, (Span(at + 10, at + 20),)) == (2, 2)
+
+
 def test_a_thousand_pages_are_read() -> None:
     pages = [column(50, 700, prose(20)) for _ in range(1000)]
     assert paper_of(pdf(pages)).paragraphs[-1].page == 1000
