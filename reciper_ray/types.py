@@ -4,7 +4,7 @@ Offsets count Unicode code points of `Paper.text` (Python's `str` index), half-o
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 
@@ -197,6 +197,11 @@ class Query:
     filters: Filters = Filters()
     timeout_ms: int = 30_000
     min_coverage: float = 0.0
+
+    def with_kept(self, kept_ids: Mapping[str, str]) -> "Query":
+        """The query with each paper id that `kept_ids` maps to another replaced by that."""
+        ids = frozenset(kept_ids.get(paper_id, paper_id) for paper_id in self.filters.paper_ids)
+        return replace(self, filters=replace(self.filters, paper_ids=ids))
 
 
 @dataclass(frozen=True, slots=True)

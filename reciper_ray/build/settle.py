@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -44,6 +45,8 @@ def settle(
             here = (row["part"], row["row"])
             part, at = done[row["digest"]] if row["finished"] else here
             parts[shard_of(paper_id, shards)][part].append(at)
+    # A copy's id that another paper bears means that one.
+    copies = [replace(c, paper_id=c.kept_id) if c.paper_id in kept else c for c in copies]
     return [{part: sorted(at) for part, at in p.items()} for p in parts], copies, rejections
 
 

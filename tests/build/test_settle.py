@@ -57,9 +57,12 @@ def test_a_finished_paper_is_taken_from_the_part_it_was_found_in() -> None:
 
 def test_a_copy_is_listed_with_the_paper_kept_instead() -> None:
     doi = "10.1000/x"
-    rows = [done("x", "x", "p", 0, doi), done("y", "y", "p", 1, doi), done("y", "z/y", "p", 2)]
+    rows = [done("x", "x", "p", 0, doi), done("y", "y", "p", 1, doi)]
+    same = [Copy("y", "y", "x", "x", f"same DOI {doi}")]
+    assert settle(receipts(*rows), {}, 1) == ([{"p": [0]}], same, [])
+    rows.append(done("y", "z/y", "p", 2))
     parts, copies, rejections = settle(receipts(*rows), {}, 1)
-    # The copy gives its id back: the paper at z/y may have it.
+    # The copy gives its id up: the paper at z/y has it.
     assert parts == [{"p": [0, 2]}]
-    assert copies == [Copy("y", "y", "x", "x", f"same DOI {doi}")]
+    assert copies == [Copy("x", "y", "x", "x", f"same DOI {doi}")]
     assert rejections == []
