@@ -28,6 +28,10 @@ _FEW = 12
 """So many words are looked for at the end or the start of what agrees."""
 _LONG, _NEAR = 30, 1000
 _STARTS = 4
+_PATIENCE = 300_000_000
+"""So many characters are searched in vain before nothing but near places is looked at; a text
+that stands nowhere counts as many as take the time."""
+_WHOLE_CHARS = 500_000
 _CONTENT = re.compile(r"[^\W_]|[$\\]")
 _WIDER = ((0, 0), (1, 0), (1, 1), (2, 1))
 
@@ -64,6 +68,7 @@ class _File:
         self._starts = list(accumulate((len(word) + 1 for word in self._words), initial=1))
         self._line = f" {line} "
         self._read = 0
+        self._patience = _PATIENCE
 
     def originals(self, text: str, start: int, end: int) -> Iterator[Original]:
         """Those of `text[start:end]`."""
@@ -99,8 +104,15 @@ class _File:
         return first, last, since, until
 
     def _find(self, phrase: str) -> int:
-        at = self._line.find(phrase, self._read)
-        return at if at >= 0 else self._line.find(phrase)
+        """Where `phrase` stands, looked for from here on and then from the start; -1 for nowhere,
+        or when that took too long too often."""
+        near = self._read + len(phrase) + _NEAR
+        at = self._line.find(phrase, self._read, near)
+        for start in (self._read, 0):
+            if at < 0 and self._patience > 0:
+                at = self._line.find(phrase, start)
+                self._patience -= len(self._line) if at < 0 else 0
+        return at
 
     def _joined(self, since: int, until: int) -> str:
         return " ".join(word for word in self._words[since:until] if word != _BREAK)
@@ -113,7 +125,7 @@ class _File:
             if here < 0:
                 following = self._anchor(words, at)
                 if following is None:
-                    if at == 0:
+                    if at == 0 and self._patience > 0:
                         yield from self._whole(words)
                     return
                 since = self._before(words[at : following[0]], following[1])
@@ -149,6 +161,7 @@ class _File:
                 yield 0, len(words), since, until
                 return
             since += 1
+        self._patience -= _WHOLE_CHARS
 
     def _word(self, index: int) -> str:
         return self._words[index] if index < len(self._words) else ""

@@ -1,6 +1,8 @@
 """The file's own text beside the normalised one."""
 
 import json
+import time
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -107,6 +109,16 @@ def test_invisible_and_unwritable_characters_are_in_no_original() -> None:
     )
     assert pairs(paper) == [("850 °C", "850 oC")]
     paper.originals[0].text.encode()
+
+
+@pytest.mark.parametrize("break_", [" ", "\n\n"])
+def test_a_text_without_any_word_of_its_file_takes_no_long_time(break_: str) -> None:
+    text = break_.join(f"fi{n}" for n in range(100_000))
+    ends = [0, *(n for n, char in enumerate(text) if char == "\n"), len(text)][:: len(break_)]
+    paragraphs = [Paragraph(a, b) for a, b in pairwise(sorted({0, *ends, len(text)}))]
+    started = time.process_time()
+    originals(text, paragraphs, text.replace("fi", "fo"))
+    assert time.process_time() - started < 20
 
 
 WORDS = st.lists(st.sampled_from(["fired", "at", "850 oC", "$x^{2}$", "|", "in", "air.", "\n\n"]))
