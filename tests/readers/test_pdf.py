@@ -7,8 +7,10 @@ import zlib
 from collections import Counter
 from pathlib import Path
 
+import pypdfium2 as pdfium
 import pytest
 
+from reciper_ray.chunk import Limit, chunk
 from reciper_ray.errors import UnreadableInput
 from reciper_ray.provenance import pages_of
 from reciper_ray.readers import read
@@ -190,3 +192,18 @@ def in_order(one: list[str], other: list[str]) -> int:
         row = (row + match) | (row - match)
         row &= (1 << len(one)) - 1
     return len(one) - row.bit_count()
+
+
+@pytest.mark.slow
+def test_the_words_of_a_passage_stand_on_its_pages(shared: Path) -> None:
+    for file in sorted((shared / "formats").glob("*.pdf")):
+        document = pdfium.PdfDocument(file.read_bytes())
+        texts = [page.get_textpage().get_text_range().lower() for page in document]
+        words = [set(re.findall(r"[a-z]{4,}", text)) for text in texts]
+        for passage in chunk(paper_of(file.read_bytes()), Limit(1000, 254, lambda t: len(t) // 4)):
+            assert passage.page
+            assert passage.last_page
+            there = set().union(*words[passage.page - 1 : passage.last_page])
+            own = re.findall(r"[a-z]{4,}", passage.text.lower())
+            # A word that a line break parted is not whole on its page.
+            assert sum(word in there for word in own) >= 0.85 * len(own)
