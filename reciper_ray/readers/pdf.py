@@ -164,6 +164,9 @@ def _breaks(held: list[Line], line: Line, leading: float) -> bool:
         return False
     ended = _ENDED.search(last.text) is not None
     step = (last.y - line.y) / line.size
+    if step < 0 and last.text.endswith("-") and line.text[:1].islower():
+        # PDFium does not tell a hyphen that ends a line where the column or page ends as well.
+        return False
     if abs(line.size - last.size) > 0.06 * last.size:
         # A line that opens with a run-in heading in larger letters goes on in smaller ones.
         runs_on = not ended and not last.bold and last.right > line.right - 2 * line.size
