@@ -9,6 +9,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
+from reciper_ray.provenance import as_written
 from reciper_ray.quotes import Sentence, choose, gather, support
 from reciper_ray.search import METHODS
 from reciper_ray.text import squeeze
@@ -93,6 +94,7 @@ def extractive(question: str, hits: Sequence[Hit], max_sentences: int = 3) -> An
 
 def _citation(number: int, sentence: Sentence) -> Citation:
     passage = sentence.passage
+    original = as_written(passage.support, passage.originals, sentence.span)
     return Citation(
         number=number,
         paper_id=passage.paper_id,
@@ -100,6 +102,9 @@ def _citation(number: int, sentence: Sentence) -> Citation:
         title=passage.title,
         quote=sentence.text,
         span=_located(passage, sentence.span),
+        original=original if original != sentence.text else "",
+        page=passage.page,
+        last_page=passage.last_page,
     )
 
 

@@ -190,6 +190,7 @@ class Engine:
             ],
             reranker=LocalReranker(self._executor),
             config=config.search,
+            kept_ids=snapshot.kept_ids(),
         )
 
     def __enter__(self) -> "Engine":

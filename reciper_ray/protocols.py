@@ -112,7 +112,10 @@ class Reranker(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """Everything a search needs, pinned to one snapshot."""
+    """Everything a search needs, pinned to one snapshot.
+
+    `kept_ids` maps the id of each copy of a paper to the id of the one that is indexed.
+    """
 
     snapshot_id: str
     statistics: Mapping[View, Statistics]
@@ -120,3 +123,4 @@ class Parts:
     groups: Sequence[ShardGroup]
     reranker: Reranker
     config: SearchConfig = field(default_factory=SearchConfig)
+    kept_ids: Mapping[str, str] = field(default_factory=dict)

@@ -71,7 +71,8 @@ def validate(query: Query, limits: LimitsConfig) -> None:
 
 
 async def search(query: Query, parts: Parts) -> SearchResult:
-    """Rank the passages of `parts`'s snapshot for `query`.
+    """Rank the passages of `parts`'s snapshot for `query`. A filter by a copy's paper id means
+    the paper that is indexed instead.
 
     Raises `DeadlineExceeded` when `timeout_ms` passes before there is anything to return,
     `CoverageTooLow` below `min_coverage`, and whatever the embedder or reranker raises. A shard
@@ -79,7 +80,7 @@ async def search(query: Query, parts: Parts) -> SearchResult:
     """
     try:
         async with asyncio.timeout(query.timeout_ms / 1000):
-            return await _Search(query, parts).run()
+            return await _Search(query.with_kept(parts.kept_ids), parts).run()
     except TimeoutError:
         raise DeadlineExceeded(
             f"timeout_ms = {query.timeout_ms} passed before the search was complete"

@@ -20,6 +20,7 @@ from reciper_ray.types import (
     Hit,
     Kind,
     Method,
+    Original,
     Paper,
     Passage,
     Query,
@@ -141,6 +142,7 @@ def encode_paper(indexed: IndexedPaper, served: pb.Served) -> pb.GetPaperReply:
         recipes=map(_encode_recipe, indexed.recipes),
         passages=map(_encode_passage, indexed.passages),
         served=served,
+        originals=map(_encode_original, paper.originals),
     )
 
 
@@ -155,6 +157,7 @@ def decode_paper(reply: pb.GetPaperReply) -> IndexedPaper:
         doi=reply.doi,
         year=reply.year if reply.HasField("year") else None,
         licence=reply.licence,
+        originals=tuple(map(_decode_original, reply.originals)),
     )
     return IndexedPaper(
         paper,
@@ -249,6 +252,9 @@ def _encode_passage(passage: Passage) -> pb.Passage:
         kind=passage.kind,
         year=passage.year,
         ordinal=passage.ordinal,
+        originals=map(_encode_original, passage.originals),
+        page=passage.page,
+        last_page=passage.last_page,
     )
 
 
@@ -265,7 +271,18 @@ def _decode_passage(passage: pb.Passage) -> Passage:
         spans=tuple(map(_decode_span, passage.spans)),
         kind=Kind(passage.kind),
         year=passage.year if passage.HasField("year") else None,
+        originals=tuple(map(_decode_original, passage.originals)),
+        page=passage.page if passage.HasField("page") else None,
+        last_page=passage.last_page if passage.HasField("last_page") else None,
     )
+
+
+def _encode_original(original: Original) -> pb.Original:
+    return pb.Original(start=original.start, end=original.end, text=original.text)
+
+
+def _decode_original(original: pb.Original) -> Original:
+    return Original(original.start, original.end, original.text)
 
 
 def _encode_span(span: Span) -> pb.Span:
@@ -284,12 +301,24 @@ def _encode_citation(citation: Citation) -> pb.Citation:
         title=citation.title,
         quote=citation.quote,
         span=_encode_span(citation.span) if citation.span else None,
+        original=citation.original,
+        page=citation.page,
+        last_page=citation.last_page,
     )
 
 
 def _decode_citation(c: pb.Citation) -> Citation:
-    span = _decode_span(c.span) if c.HasField("span") else None
-    return Citation(c.number, c.paper_id, c.passage_id, c.title, c.quote, span)
+    return Citation(
+        number=c.number,
+        paper_id=c.paper_id,
+        passage_id=c.passage_id,
+        title=c.title,
+        quote=c.quote,
+        span=_decode_span(c.span) if c.HasField("span") else None,
+        original=c.original,
+        page=c.page if c.HasField("page") else None,
+        last_page=c.last_page if c.HasField("last_page") else None,
+    )
 
 
 def _encode_recipe(recipe: Recipe) -> pb.Recipe:

@@ -13,6 +13,7 @@ from reciper_ray.types import (
     Filters,
     Hit,
     Method,
+    Original,
     Passage,
     Query,
     SearchResult,
@@ -66,6 +67,18 @@ def test_a_quote_is_verbatim_and_shown_on_one_line() -> None:
     answer = extractive(QUESTION, hits(paragraph(text)))
     assert answer.citations[0].quote == text
     assert answer.text == "“The BZY powder was fired at 900 °C for 5 h in air.” [1]"
+
+
+def test_a_citation_has_the_quote_as_the_file_has_it_and_its_pages() -> None:
+    text = "The BZY powder was fired at 900 °C for 5 h in air. It was then milled again."
+    damaged = replace(paragraph(text), originals=(Original(28, 34, "900 oC"),), page=3, last_page=4)
+    answer = extractive(QUESTION, hits(damaged), max_sentences=2)
+    first, second = answer.citations
+    assert first.quote == "The BZY powder was fired at 900 °C for 5 h in air."
+    assert first.original == "The BZY powder was fired at 900 oC for 5 h in air."
+    assert (first.page, first.last_page) == (3, 4)
+    assert second.original == ""
+    assert "900 °C" in answer.text
 
 
 def test_a_quote_of_a_recipe_points_to_the_step_it_comes_from() -> None:

@@ -50,6 +50,7 @@ def load_parts(snapshot: Snapshot, config: Config, handles: Handles, executor: E
         if handles.reranker
         else _local_reranker(executor),
         config=config.search,
+        kept_ids=snapshot.kept_ids(),
     )
 
 

@@ -37,9 +37,27 @@ def test_the_first_paper_of_an_id_counts_and_the_others_are_quarantined_naming_i
         receipts(done("x", "a/x.txt", "p", 4), done("x", "b/x.md", "p", 5)), {}, 1
     )
     assert parts == [{"p": [4]}]
-    assert rejections == [
-        Rejection("b/x.md", "shard", "paper id 'x' is already that of a/x.txt", "")
-    ]
+    (rejection,) = rejections
+    assert (rejection.path, rejection.stage) == ("b/x.md", "shard")
+    assert "paper id 'x' is already that of a/x.txt, a different paper" in rejection.reason
+
+
+def test_a_copy_stands_in_for_a_paper_whose_id_another_bears() -> None:
+    """The copy was once listed as one of the other paper, and its text was nowhere."""
+    doi = "10.1000/x"
+    rows = [done("x", "a/x", "p", 0), done("x", "b/x", "p", 1, doi), done("y", "b/y", "p", 2, doi)]
+    parts, copies, rejections = settle(receipts(*rows), {}, 1)
+    assert parts == [{"p": [0, 2]}]
+    assert copies == [Copy("y", "b/x", "y", "b/y", f"same DOI {doi}")]
+    assert rejections == []
+
+
+def test_copies_of_which_none_can_have_its_id_are_all_rejected() -> None:
+    doi = "10.1000/x"
+    rows = [done("x", "a/x", "p", 0), done("x", "b/x", "p", 1, doi), done("x", "b/x2", "p", 2, doi)]
+    parts, copies, rejections = settle(receipts(*rows), {}, 1)
+    assert (parts, copies) == ([{"p": [0]}], [])
+    assert [rejection.path for rejection in rejections] == ["b/x", "b/x2"]
 
 
 def test_a_rejected_paper_does_not_take_the_id() -> None:
@@ -57,9 +75,12 @@ def test_a_finished_paper_is_taken_from_the_part_it_was_found_in() -> None:
 
 def test_a_copy_is_listed_with_the_paper_kept_instead() -> None:
     doi = "10.1000/x"
-    rows = [done("x", "x", "p", 0, doi), done("y", "y", "p", 1, doi), done("y", "z/y", "p", 2)]
+    rows = [done("x", "x", "p", 0, doi), done("y", "y", "p", 1, doi)]
+    same = [Copy("y", "y", "x", "x", f"same DOI {doi}")]
+    assert settle(receipts(*rows), {}, 1) == ([{"p": [0]}], same, [])
+    rows.append(done("y", "z/y", "p", 2))
     parts, copies, rejections = settle(receipts(*rows), {}, 1)
-    # The copy gives its id back: the paper at z/y may have it.
+    # The copy gives its id up: the paper at z/y has it.
     assert parts == [{"p": [0, 2]}]
-    assert copies == [Copy("y", "y", "x", "x", f"same DOI {doi}")]
+    assert copies == [Copy("x", "y", "x", "x", f"same DOI {doi}")]
     assert rejections == []

@@ -52,8 +52,8 @@ def test_a_search_prints_rank_score_paper_heading_and_snippet(reciper: Any, addr
     code, out, err = reciper("search", QUESTION, "--address", address)
     assert code == 0
     assert out.splitlines() == [
-        " 1. 0.5000 (dense 0.300, lexical 0.200)  p  paragraph, Methods",
-        "    held at 600 °C",
+        " 1. 0.5000 (dense 0.300, lexical 0.200)  p  paragraph, Methods, pp. 3–4",
+        "    held at 600 oC",
     ]
     assert err == "warning: paragraph shard 1 is missing: out of memory\n"
 
@@ -74,6 +74,9 @@ def test_a_search_as_json_has_hits_with_parts_and_what_it_took(reciper: Any, add
                 "heading": "Methods",
                 "year": None,
                 "text": "held at 600 °C",
+                "original": "held at 600 oC",
+                "page": 3,
+                "last_page": 4,
                 "score": 0.5,
                 "parts": {"dense": 0.3, "lexical": 0.2},
                 "terms": {"@873K": 0.15, "held": 0.05},
@@ -110,8 +113,8 @@ def test_an_answer_prints_its_text_and_numbered_citations(reciper: Any, address:
     assert out.splitlines() == [
         "Held at 600 °C [1].",
         "",
-        "[1] p  T",
-        "    “held at 600 °C”",
+        "[1] p, pp. 3–4  T",
+        "    “held at 600 oC”",
     ]
 
 
@@ -131,6 +134,9 @@ def test_an_answer_as_json_has_citations_and_the_hits_it_was_made_from(
                 "title": "T",
                 "quote": "held at 600 °C",
                 "span": {"start": 3, "end": 17},
+                "original": "held at 600 oC",
+                "page": 3,
+                "last_page": 4,
             }
         ],
     }
