@@ -34,6 +34,14 @@ class Kind(StrEnum):
     TABLE = "table"
 
 
+class Abstention(StrEnum):
+    """Why a question is not answered."""
+
+    NOTHING_RELEVANT = "nothing_relevant"
+    NOT_REPORTED = "not_reported"
+    CONFLICT = "conflict"
+
+
 @dataclass(frozen=True, slots=True)
 class Span:
     """`start:end` of a paper's text."""
@@ -233,11 +241,21 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A cited answer, or an abstention that says why in `text`."""
+    """A cited answer, or an abstention that says why in `text` and cites the nearest evidence, or
+    both sides where the evidence conflicts.
+
+    `abstention` is None unless `abstained`. `answerer` is who wrote it, `fallback` why that was
+    the extractive answerer in a language model's place. `unsupported` says of each sentence that a
+    model wrote and that was left out or replaced by a quote why it was.
+    """
 
     text: str
     abstained: bool
     citations: tuple[Citation, ...]
+    abstention: Abstention | None = None
+    answerer: str = ""
+    fallback: str = ""
+    unsupported: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
