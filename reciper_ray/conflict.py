@@ -1,9 +1,9 @@
 """Evidence that contradicts itself: two sentences that say different values of the same thing.
 
 Only single quantities are compared, and only between sentences that hold the same words of the
-question, nearly all of them, and name the same compositions otherwise: a false contradiction
-costs an answer. Ranges, lists and values without a number (atmospheres) are not covered, nor is
-what sets two sentences apart by other words than `second` or `series`.
+question, nearly all of them, and otherwise name the same compositions and samples: a false
+contradiction costs an answer. Ranges, lists and values without a number (atmospheres) are not
+covered, nor is what sets two sentences apart by other words than `second` or `series`.
 """
 
 import re
@@ -15,6 +15,7 @@ from reciper_ray.quantity import Quantity
 from reciper_ray.quotes import Evidence, Sentence
 from reciper_ray.recipe.source import denied, is_others
 from reciper_ray.terms import tokens
+from reciper_ray.types import Span
 
 # The share of the question's words, those for the kind of value apart, that both sentences hold
 # with their papers' titles, and by themselves. No question of the development set has a conflict
@@ -29,6 +30,9 @@ _ONE_OF_SEVERAL = re.compile(
     r"|further|again|batch\w*|optimal|optimum|best|up to|higher|lower)\b",
     re.IGNORECASE,
 )
+
+# What samples and figures are called: `3`, `S2`, `BM-4`, `B`.
+_LABEL = re.compile(r"(?<![\w.])(?:[A-Z]{0,4}-?\d+|[A-Z])(?![\w.]*\w)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +49,7 @@ class _Side:
     sentence: Sentence
     value: Quantity
     held: frozenset[str]
-    formulas: frozenset[str]
+    names: frozenset[str]
 
 
 def conflict(question: str, evidence: Evidence) -> Conflict | None:
@@ -95,15 +99,22 @@ def _side(
     ]
     if len(values) != 1 or len(values[0].values) != 1 or denied(text, values[0].span.start):
         return None
-    formulas = frozenset(f.canonical for _, f in formula.find(text)) - named
-    return _Side(sentence, values[0], held, formulas)
+    formulas = formula.find(text)
+    places = [span for span, _ in formulas] + [q.span for q in quantity.find(text)]
+    labels = {
+        match[0]
+        for match in _LABEL.finditer(text)
+        if not any(Span(*match.span()).overlaps(place) for place in places)
+    }
+    names = labels.union(f.canonical for _, f in formulas) - named
+    return _Side(sentence, values[0], held, frozenset(names))
 
 
 def _contradict(one: _Side, other: _Side) -> bool:
     # A current may be written with either sign.
     return (
         one.held == other.held
-        and one.formulas == other.formulas
+        and one.names == other.names
         and not quantity.equal(_unsigned(one.value), _unsigned(other.value))
     )
 

@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -72,7 +72,10 @@ class Generator(Protocol):
 
 
 class StreamingGenerator(Protocol):
-    """A language model that many ask at a time; `name` and `room` as a `Generator`'s."""
+    """A language model that many ask at a time; `name` and `room` as a `Generator`'s.
+
+    `gone` says that it will never answer again.
+    """
 
     @property
     def name(self) -> str: ...
@@ -80,12 +83,15 @@ class StreamingGenerator(Protocol):
     @property
     def room(self) -> int: ...
 
+    @property
+    def gone(self) -> bool: ...
+
     def count(self, text: str) -> int:
         """How many tokens `text` has, at most."""
         ...
 
-    def stream(self, prompt: Prompt) -> AsyncIterator[str]:
-        """The answer in pieces, as it is written. Leaving the iterator ends the writing.
+    def stream(self, prompt: Prompt) -> AsyncGenerator[str, None]:
+        """The answer in pieces, as it is written. Closing the generator ends the writing.
 
         Raises `Overloaded` if too many are asking, and `Unavailable` with a reason that is the
         same for all failures of a kind.

@@ -258,6 +258,10 @@ class Answer:
     unsupported: tuple[str, ...] = ()
 
 
+# A piece of an answer's text; the last item is the complete answer and what it was made from.
+Piece = str | tuple[Answer, SearchResult]
+
+
 @dataclass(frozen=True, slots=True)
 class Rejection:
     """A quarantine row: what was not indexed, at which stage, and why.

@@ -43,6 +43,8 @@ def test_papers_may_contradict_each_other() -> None:
         "Lee et al. reported that BZY powder was fired at 1100 °C.",
         "The BZY powder with NiO was fired at 1100 °C.",
         "The BZY powder was fired for 5 h.",
+        "The BZY powder S2 was fired at 1100 °C.",
+        "The BZY powder B was fired at 1100 °C.",
     ],
 )
 def test_what_says_the_same_or_is_about_something_else_is_no_contradiction(other: str) -> None:
