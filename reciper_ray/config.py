@@ -69,7 +69,8 @@ class AnswerConfig(Section):
     """Who writes the answers: sentences of the evidence as they are, or a language model.
 
     A model is shown at most `passages` of the evidence and writes at most `sentences`; with
-    `constrain` each of them has to end in a citation. A request that finds `max_queue` others
+    `constrain` it chooses sentences of the evidence instead of writing its own, which is as much as
+    a small one can do. An endpoint cannot be constrained. A request that finds `max_queue` others
     under way at a model is refused. Of a request's time the last `reserve_ms` are kept for the
     extractive answer, should the model not have finished.
     """

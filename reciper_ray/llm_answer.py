@@ -15,12 +15,14 @@ from reciper_ray.answer_prompt import Reader, Shown, Unit
 from reciper_ray.config import AnswerConfig
 from reciper_ray.errors import Unavailable
 from reciper_ray.generation import StreamingGenerator
-from reciper_ray.quotes import gather
+from reciper_ray.quotes import gather, states_what_is_asked
+from reciper_ray.terms import tokens
 from reciper_ray.types import Answer, Citation, Hit
 from reciper_ray.verify import verify
 
 NOTHING_STANDS = "nothing written stands in the evidence"
 NOTHING_WRITTEN = "no answer written"
+_SAME = 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,7 @@ class LlmAnswerer:
             count=self.generator.count,
             most=config.passages,
             most_sentences=config.sentences,
-            constrain=config.constrain,
+            constrain=config.constrain and config.backend == "vllm",
         )
         if shown is None:
             raise Unavailable("evidence longer than the context")
@@ -83,6 +85,7 @@ class _Draft:
         self._extractive, self._answerer = extractive, answerer
         self._answer = Answer("", False, (), answerer=answerer)
         self._written = 0
+        self._said: list[frozenset[str]] = []
         self._sentences = 0
 
     @property
@@ -96,7 +99,11 @@ class _Draft:
         grown: list[Answer] = []
         for sentence in unit.sentences[: self._most - self._sentences]:
             self._sentences += 1
+            words = frozenset(tokens(sentence))
             found = verify(sentence, cited, self._question)
+            if any(len(words & said) > _SAME * len(words | said) for said in self._said):
+                found = "said before"
+            self._said.append(words)
             before = self._answer.text
             if isinstance(found, str):
                 self._answer = replace(self._answer, unsupported=(*self._answer.unsupported, found))
@@ -111,7 +118,13 @@ class _Draft:
     def whole(self, declined: bool) -> Answer:
         """The complete answer: the quotes alone where nothing written got through."""
         if self._written:
-            return self._answer
+            # Words that are true may still be beside the point.
+            answer = self._answer
+            for _ in self._extractive.citations:
+                if states_what_is_asked(self._question, answer.text):
+                    break
+                answer = quoted(answer, self._extractive, most=1)
+            return answer
         if declined and not self._answer.text:
             return replace(nearest(self._extractive), answerer=self._answerer)
         reason = NOTHING_STANDS if self._answer.unsupported else NOTHING_WRITTEN

@@ -166,12 +166,25 @@ def choose(evidence: Evidence, most: int) -> list[Sentence]:
     return chosen
 
 
+def states_what_is_asked(question: str, text: str) -> bool:
+    """Whether `text` states a value of each kind that `question` asks for, not one it gives."""
+    given = quantity.find(question)
+    stated = quantity.find(text)
+    new = [q for q in stated if not any(quantity.contains(g, q) for g in given)]
+    return all(a.kind.states(text, new) for a in attributes(question) if a.kind)
+
+
+def worths(evidence: Evidence) -> dict[tuple[str, str], float]:
+    """How well each sentence answers, by its paper and its text on one line."""
+    return {(s.passage.paper_id, squeeze(s.text)): _worth(evidence, s) for s in evidence.sentences}
+
+
 def passages_by_worth(evidence: Evidence, hits: Sequence[Hit]) -> list[Passage]:
     """The passages of `hits` by their best sentence, then by rank.
 
     A sentence of several passages of a paper counts for each of them.
     """
-    worth = {(s.passage.paper_id, squeeze(s.text)): _worth(evidence, s) for s in evidence.sentences}
+    worth = worths(evidence)
 
     def best(passage: Passage) -> float:
         texts = (passage.support[s.start : s.end] for s, _, _ in _parsed(passage.support))

@@ -90,6 +90,9 @@ class VllmStream:
             # One that is dead already may fail to stop.
             with suppress(Exception):
                 running.shutdown()
+            # It shuts down once more when it is collected, which may be when half of the
+            # interpreter is gone.
+            running.shutdown = _nothing  # type: ignore[method-assign]
         self._processes.close()
 
     @contextmanager
@@ -134,8 +137,13 @@ class VllmStream:
     def _restart(self, dead: "AsyncLLM") -> None:
         with suppress(Exception):
             dead.shutdown()
+        dead.shutdown = _nothing  # type: ignore[method-assign]
         self._processes.close()
         try:
             self._start()
         except ReciperError:
             self._restarts = -1
+
+
+def _nothing(timeout: float | None = None) -> None:
+    pass
