@@ -112,7 +112,8 @@ class Recipe:
     """A structured procedure: what is made, how, from what, in which ordered steps.
 
     `read` are the spans of the paper that a language model read for it, in the order of reading;
-    `dropped` says what of its words the paper does not state, `<field>: <why>` each;
+    `dropped` says, at a paper's first recipe, what of its words the paper does not state and which
+    parts it failed at, `<field>: <why>` each;
     `fallback` why the extractive extractor wrote the recipe in a language model's place.
     """
 

@@ -92,7 +92,7 @@ class VllmStream:
                 running.shutdown()
             # It shuts down once more when it is collected, which may be when half of the
             # interpreter is gone.
-            running.shutdown = _nothing  # type: ignore[method-assign]
+            running.shutdown = _nothing
         self._processes.close()
 
     @contextmanager
@@ -137,7 +137,7 @@ class VllmStream:
     def _restart(self, dead: "AsyncLLM") -> None:
         with suppress(Exception):
             dead.shutdown()
-        dead.shutdown = _nothing  # type: ignore[method-assign]
+        dead.shutdown = _nothing
         self._processes.close()
         try:
             self._start()

@@ -8,8 +8,9 @@ import pytest
 from typer.testing import CliRunner
 
 from reciper_ray.cli import app
-from reciper_ray.cli.inspect import _page
+from reciper_ray.cli.inspect import _page, _recipe
 from reciper_ray.copies import Copy
+from reciper_ray.types import Recipe, Span
 from tests import stores
 
 COPY = Copy("b2", "b2.pdf", "b", "b.xml", "same DOI 10.1000/x")
@@ -39,6 +40,22 @@ def test_a_copys_id_shows_the_paper_kept_and_its_copies(store: str) -> None:
     assert data["paper"]["paper_id"] == "b"
     assert [copy["paper_id"] for copy in data["copies"]] == ["b2"]
     assert "copy " not in inspect(store, "--paper", "a")
+
+
+def test_a_recipe_says_what_its_model_read_lost_and_why_another_wrote_it() -> None:
+    paper = stores.paper("a")
+    recipe = Recipe(
+        extractor="llm-1",
+        read=(Span(0, 10),),
+        dropped=("time: not in the text", "step: nothing left", "time: not in the text"),
+        fallback="unfinished JSON",
+    )
+    shown = list(_recipe(paper, recipe))
+    assert "fallback     unfinished JSON" in shown
+    assert f"read         10 characters of {len(paper.text)}" in shown
+    assert "dropped      step: nothing left (1); time: not in the text (2)" in shown
+    own = list(_recipe(paper, Recipe(extractor="extractive-1")))
+    assert own == ["\nrecipe of an unnamed material (extractive-1)"]
 
 
 def test_a_passage_names_the_page_it_begins_on_where_there_are_pages() -> None:
