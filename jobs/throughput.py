@@ -74,7 +74,8 @@ def compare(config: ExtractConfig, batches: Sequence[Sequence[Paper]]) -> tuple[
         spent = time.perf_counter() - started
         written = sum(len(o.prompt_token_ids) + len(o.outputs[0].token_ids) for o in outputs)
         print(
-            f"batch {number}: {tokens:.0f} tokens in {elapsed:.1f} s; vLLM {written} in {spent:.1f} s",
+            f"batch {number}: {tokens:.0f} tokens in {elapsed:.1f} s;"
+            f" vLLM {written} in {spent:.1f} s",
             file=sys.stderr,
         )
         # The first batch warms both up.
