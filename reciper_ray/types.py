@@ -34,6 +34,14 @@ class Kind(StrEnum):
     TABLE = "table"
 
 
+class Abstention(StrEnum):
+    """Why a question is not answered."""
+
+    NOTHING_RELEVANT = "nothing_relevant"
+    NOT_REPORTED = "not_reported"
+    CONFLICT = "conflict"
+
+
 @dataclass(frozen=True, slots=True)
 class Span:
     """`start:end` of a paper's text."""
@@ -121,7 +129,8 @@ class Recipe:
     """A structured procedure: what is made, how, from what, in which ordered steps.
 
     `read` are the spans of the paper that a language model read for it, in the order of reading;
-    `dropped` says what of its words the paper does not state, `<field>: <why>` each;
+    `dropped` says, at a paper's first recipe, what of its words the paper does not state and which
+    parts it failed at, `<field>: <why>` each;
     `fallback` why the extractive extractor wrote the recipe in a language model's place.
     """
 
@@ -265,11 +274,25 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A cited answer, or an abstention that says why in `text`."""
+    """A cited answer, or an abstention that says why in `text` and cites the nearest evidence, or
+    both sides where the evidence conflicts.
+
+    `abstention` is None unless `abstained`. `answerer` is who wrote it, `fallback` why that was
+    the extractive answerer in a language model's place. `unsupported` says of each sentence that a
+    model wrote and that was left out or replaced by a quote why it was.
+    """
 
     text: str
     abstained: bool
     citations: tuple[Citation, ...]
+    abstention: Abstention | None = None
+    answerer: str = ""
+    fallback: str = ""
+    unsupported: tuple[str, ...] = ()
+
+
+# A piece of an answer's text; the last item is the complete answer and what it was made from.
+Piece = str | tuple[Answer, SearchResult]
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from reciper_ray._generated import reciper_pb2 as pb
 from reciper_ray.errors import InvalidArgument
 from reciper_ray.snapshot import IndexedPaper
 from reciper_ray.types import (
+    Abstention,
     Answer,
     Citation,
     Coverage,
@@ -32,6 +33,12 @@ from reciper_ray.types import (
 )
 
 E = TypeVar("E", bound=StrEnum)
+
+_ABSTENTIONS = {None: pb.ABSTENTION_NONE} | {
+    kind: pb.Abstention.Value(f"ABSTENTION_{kind.name}") for kind in Abstention
+}
+# A kind that a newer server knows reads as none; `abstained` still says that there is one.
+_ABSTAINED = {number: kind for kind, number in _ABSTENTIONS.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +121,10 @@ def encode_answer(
             abstained=answer.abstained,
             citations=map(_encode_citation, answer.citations),
             evidence=map(_encode_hit, result.hits),
+            abstention=_ABSTENTIONS[answer.abstention],
+            answerer=answer.answerer,
+            fallback=answer.fallback,
+            unsupported=answer.unsupported,
         ),
         served=encode_served(result.snapshot_id, stage_ms, result.coverage),
     )
@@ -125,6 +136,10 @@ def decode_answer(reply: pb.AnswerReply) -> tuple[Answer, SearchResult]:
         text=complete.text,
         abstained=complete.abstained,
         citations=tuple(map(_decode_citation, complete.citations)),
+        abstention=_ABSTAINED.get(complete.abstention),
+        answerer=complete.answerer,
+        fallback=complete.fallback,
+        unsupported=tuple(complete.unsupported),
     )
     return answer, _result(complete.evidence, reply.served)
 

@@ -49,7 +49,13 @@ RESULT = SearchResult(
     (COVERAGE,),
 )
 CITATION = Citation(1, "p", "p:1", "T", TEXT, Span(3, 17), IN_FILE, 3, 4)
-ANSWER = Answer("Held at 600 °C [1].", False, (CITATION,))
+ANSWER = Answer(
+    "Held at 600 °C [1].",
+    False,
+    (CITATION,),
+    answerer="vllm:m",
+    unsupported=("quantity not in what it cites",),
+)
 QUERY = Query("at what temperature?", timeout_ms=5000)
 
 

@@ -1,10 +1,22 @@
 from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
 from collections.abc import Iterable as _Iterable, Mapping as _Mapping
 from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 
 DESCRIPTOR: _descriptor.FileDescriptor
+
+class Abstention(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    ABSTENTION_NONE: _ClassVar[Abstention]
+    ABSTENTION_NOTHING_RELEVANT: _ClassVar[Abstention]
+    ABSTENTION_NOT_REPORTED: _ClassVar[Abstention]
+    ABSTENTION_CONFLICT: _ClassVar[Abstention]
+ABSTENTION_NONE: Abstention
+ABSTENTION_NOTHING_RELEVANT: Abstention
+ABSTENTION_NOT_REPORTED: Abstention
+ABSTENTION_CONFLICT: Abstention
 
 class Span(_message.Message):
     __slots__ = ("start", "end")
@@ -185,16 +197,24 @@ class Citation(_message.Message):
     def __init__(self, number: _Optional[int] = ..., paper_id: _Optional[str] = ..., passage_id: _Optional[str] = ..., title: _Optional[str] = ..., quote: _Optional[str] = ..., span: _Optional[_Union[Span, _Mapping]] = ..., original: _Optional[str] = ..., page: _Optional[int] = ..., last_page: _Optional[int] = ...) -> None: ...
 
 class CompleteAnswer(_message.Message):
-    __slots__ = ("text", "abstained", "citations", "evidence")
+    __slots__ = ("text", "abstained", "citations", "evidence", "abstention", "answerer", "fallback", "unsupported")
     TEXT_FIELD_NUMBER: _ClassVar[int]
     ABSTAINED_FIELD_NUMBER: _ClassVar[int]
     CITATIONS_FIELD_NUMBER: _ClassVar[int]
     EVIDENCE_FIELD_NUMBER: _ClassVar[int]
+    ABSTENTION_FIELD_NUMBER: _ClassVar[int]
+    ANSWERER_FIELD_NUMBER: _ClassVar[int]
+    FALLBACK_FIELD_NUMBER: _ClassVar[int]
+    UNSUPPORTED_FIELD_NUMBER: _ClassVar[int]
     text: str
     abstained: bool
     citations: _containers.RepeatedCompositeFieldContainer[Citation]
     evidence: _containers.RepeatedCompositeFieldContainer[Hit]
-    def __init__(self, text: _Optional[str] = ..., abstained: _Optional[bool] = ..., citations: _Optional[_Iterable[_Union[Citation, _Mapping]]] = ..., evidence: _Optional[_Iterable[_Union[Hit, _Mapping]]] = ...) -> None: ...
+    abstention: Abstention
+    answerer: str
+    fallback: str
+    unsupported: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, text: _Optional[str] = ..., abstained: _Optional[bool] = ..., citations: _Optional[_Iterable[_Union[Citation, _Mapping]]] = ..., evidence: _Optional[_Iterable[_Union[Hit, _Mapping]]] = ..., abstention: _Optional[_Union[Abstention, str]] = ..., answerer: _Optional[str] = ..., fallback: _Optional[str] = ..., unsupported: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class AnswerReply(_message.Message):
     __slots__ = ("token", "answer", "served")

@@ -24,6 +24,7 @@ from reciper_ray.build.work import finished, read_part, work_folder
 from reciper_ray.config import Config
 from reciper_ray.errors import ConfigError, InvalidArgument, ReciperError
 from reciper_ray.manifest import EncoderInfo, Manifest
+from reciper_ray.recipe.outcome import Outcome, outcome
 from reciper_ray.snapshot import Snapshot, current_id
 from reciper_ray.types import Rejection, View
 
@@ -33,7 +34,8 @@ class Summary:
     """What a build did. `records`, what was found in the files, is the sum of `papers`, `copies`
     and the `quarantined`. `seconds` by stage: `read`, `extract`, `chunk` and `embed` are summed
     over workers, which work side by side; `papers` is the time those took together, `total`
-    everything. `resumed` papers were taken from a build that did not finish."""
+    everything. `resumed` papers were taken from a build that did not finish. `model` says how a
+    language model fared that wrote the recipes, None if none was to."""
 
     snapshot_id: str
     uri: str
@@ -46,6 +48,7 @@ class Summary:
     quarantined: Mapping[str, int]
     resumed: int
     seconds: Mapping[str, float]
+    model: Outcome | None = None
 
 
 def build(
@@ -109,6 +112,9 @@ def build(
         quarantined=manifest.quarantined,
         resumed=pc.sum(receipts["finished"]).as_py() or 0,
         seconds=stages.seconds(receipts) | clock.seconds(),
+        model=outcome(Snapshot(store, manifest).recipes())
+        if config.extract.backend != "extractive"
+        else None,
     )
 
 

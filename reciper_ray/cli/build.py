@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -41,12 +42,25 @@ def _text(summary: "Summary") -> str:
         ("papers", str(summary.papers) + _resumed(summary.resumed)),
         ("passages", ", ".join(f"{n} {view}" for view, n in summary.passages.items())),
         ("recipes", str(summary.recipes)),
+        *_model(summary),
         ("copies", str(summary.copies)),
         ("quarantined", str(rejected)),
         *(("", f"{count} x {reason}") for reason, count in summary.quarantined.items()),
         ("seconds", ", ".join(f"{name} {s:.1f}" for name, s in summary.seconds.items())),
     ]
     return "\n".join(f"{name:<12} {value}" for name, value in lines)
+
+
+def _model(summary: "Summary") -> Iterator[tuple[str, str]]:
+    """How a language model fared as extractor."""
+    if summary.model is None:
+        return
+    counts = summary.model.fallbacks
+    yield "by the model", f"{summary.model.written} papers; in {sum(counts.values())} by sentences"
+    yield from (("", f"{count} x {reason}") for reason, count in counts.items())
+    dropped = summary.model.dropped
+    yield "dropped", f"{sum(dropped.values())} values that the papers do not state"
+    yield from (("", f"{count} x {reason}") for reason, count in dropped.items())
 
 
 def _resumed(papers: int) -> str:

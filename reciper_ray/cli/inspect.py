@@ -1,6 +1,7 @@
 """`reciper inspect`: what a published snapshot holds."""
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Annotated
@@ -100,7 +101,18 @@ def _paper(found: IndexedPaper, copies: Sequence[Copy]) -> Iterator[str]:
 
 def _recipe(paper: Paper, recipe: Recipe) -> Iterator[str]:
     yield f"\nrecipe of {recipe.material or 'an unnamed material'} ({recipe.extractor})"
-    yield from _fields(method=recipe.method, precursors=", ".join(recipe.precursors))
+    yield from _fields(
+        method=recipe.method,
+        precursors=", ".join(recipe.precursors),
+        fallback=recipe.fallback,
+        read=f"{sum(span.end - span.start for span in recipe.read):,} characters of"
+        f" {len(paper.text):,}"
+        if recipe.read
+        else "",
+        dropped="; ".join(
+            f"{why} ({count})" for why, count in sorted(Counter(recipe.dropped).items())
+        ),
+    )
     for number, step in enumerate(recipe.steps, start=1):
         conditions = filter(None, (step.temperature, step.time, step.atmosphere))
         yield f"{number:>3}. {', '.join((step.operation, *conditions))}"

@@ -2,7 +2,9 @@
 
 import asyncio
 import json
+import sys
 import textwrap
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -14,9 +16,9 @@ from rich.console import Console
 from rich.text import Text
 
 from reciper_ray import config
-from reciper_ray.client import DEFAULT_ADDRESS, Client, Piece
+from reciper_ray.client import DEFAULT_ADDRESS, Client
 from reciper_ray.provenance import as_written, page_range
-from reciper_ray.types import Answer, Citation, Hit, Method, Query, SearchResult
+from reciper_ray.types import Answer, Citation, Hit, Method, Piece, Query, SearchResult
 
 SNIPPET_CHARS = 240
 
@@ -108,9 +110,18 @@ class _InProcess:
         return result
 
     def stream(self, query: Query) -> Iterator[Piece]:
-        answer, result = asyncio.run(self._engine.answer(query))
-        yield answer.text
-        yield answer, result
+        pieces = self._engine.stream(query)
+
+        async def following() -> Piece | None:
+            piece: Piece | None = await anext(pieces, None)
+            return piece
+
+        with asyncio.Runner() as runner:
+            try:
+                while (piece := runner.run(following())) is not None:
+                    yield piece
+            finally:
+                runner.run(pieces.aclose())
 
 
 @contextmanager
@@ -126,8 +137,10 @@ def _source(
             yield client
         return
     settings = config.load(config_file)
+    from reciper_ray.adapters.answerer import prepare
     from reciper_ray.local import open_snapshot
 
+    prepare(settings.answer, lambda line: print(line, file=sys.stderr, flush=True))
     with open_snapshot(snapshot, settings) as engine:
         yield _InProcess(engine)
 
@@ -213,6 +226,8 @@ def _snippet(text: str) -> str:
 def _print_citations(answer: Answer) -> None:
     console = Console(highlight=False)
     console.print()
+    for line in _how(answer):
+        console.print(Text(f"({line})", style="dim"), soft_wrap=True)
     for citation in _by_number(answer.citations):
         pages = page_range(citation.page, citation.last_page)
         quote = " ".join((citation.original or citation.quote).split())
@@ -227,6 +242,16 @@ def _print_citations(answer: Answer) -> None:
             soft_wrap=True,
         )
         console.print(Text(f"    “{quote}”", style="dim"), soft_wrap=True)
+
+
+def _how(answer: Answer) -> Iterator[str]:
+    """What a reader should know of how the answer came about."""
+    if answer.abstention:
+        yield f"no answer: {answer.abstention.value.replace('_', ' ')}"
+    if answer.fallback:
+        yield f"quotes in the language model's place: {answer.fallback}"
+    for why, count in Counter(answer.unsupported).items():
+        yield f"{count} x a sentence of the language model left out: {why}"
 
 
 def _by_number(citations: Sequence[Citation]) -> list[Citation]:

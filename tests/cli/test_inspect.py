@@ -8,10 +8,10 @@ import pytest
 from typer.testing import CliRunner
 
 from reciper_ray.cli import app
-from reciper_ray.cli.inspect import _paper
+from reciper_ray.cli.inspect import _paper, _recipe
 from reciper_ray.copies import Copy
 from reciper_ray.snapshot import IndexedPaper
-from reciper_ray.types import Original, Passage
+from reciper_ray.types import Original, Passage, Recipe, Span
 from tests import stores
 
 COPY = Copy("b2", "b2.pdf", "b", "b.xml", "same DOI 10.1000/x")
@@ -69,3 +69,19 @@ def test_the_json_of_a_paper_has_both_texts_of_each_passage(store: str) -> None:
         assert passage["original"] == passage["support"]
         assert passage["originals"] == []
         assert passage["page"] is None
+
+
+def test_a_recipe_says_what_its_model_read_lost_and_why_another_wrote_it() -> None:
+    paper = stores.paper("a")
+    recipe = Recipe(
+        extractor="llm-1",
+        read=(Span(0, 10),),
+        dropped=("time: not in the text", "step: nothing left", "time: not in the text"),
+        fallback="unfinished JSON",
+    )
+    shown = list(_recipe(paper, recipe))
+    assert "fallback     unfinished JSON" in shown
+    assert f"read         10 characters of {len(paper.text)}" in shown
+    assert "dropped      step: nothing left (1); time: not in the text (2)" in shown
+    own = list(_recipe(paper, Recipe(extractor="extractive-1")))
+    assert own == ["\nrecipe of an unnamed material (extractive-1)"]

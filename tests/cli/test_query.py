@@ -10,8 +10,9 @@ import grpc
 import pytest
 
 from reciper_ray import cli
+from reciper_ray.cli.query import _how
 from reciper_ray.client import DEFAULT_ADDRESS
-from reciper_ray.types import Method, View
+from reciper_ray.types import Abstention, Answer, Method, View
 from tests.scripted import ANSWER, Scripted, listening
 
 QUESTION = "at what temperature?"
@@ -112,6 +113,7 @@ def test_an_answer_prints_its_text_and_numbered_citations(reciper: Any, address:
     assert code == 0
     assert out.splitlines() == [
         "Held at 600 °C [1].",
+        "(1 x a sentence of the language model left out: quantity not in what it cites)",
         "",
         "[1] p, pp. 3–4  T",
         "    “held at 600 oC”",
@@ -139,8 +141,22 @@ def test_an_answer_as_json_has_citations_and_the_hits_it_was_made_from(
                 "last_page": 4,
             }
         ],
+        "abstention": None,
+        "answerer": "vllm:m",
+        "fallback": "",
+        "unsupported": ["quantity not in what it cites"],
     }
     assert [hit["passage_id"] for hit in printed["hits"]] == ["p:1"]
+
+
+def test_a_reader_is_told_how_an_answer_came_about() -> None:
+    abstained = Answer("", True, (), Abstention.NOT_REPORTED, "extractive")
+    assert list(_how(abstained)) == ["no answer: not reported"]
+    fallen = Answer("", False, (), fallback="timeout", unsupported=("cites nothing",) * 2)
+    assert list(_how(fallen)) == [
+        "quotes in the language model's place: timeout",
+        "2 x a sentence of the language model left out: cites nothing",
+    ]
 
 
 @pytest.mark.parametrize("command", ["search", "ask"])
