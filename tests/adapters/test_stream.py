@@ -135,7 +135,7 @@ def test_a_killed_engine_fails_what_it_had_and_is_started_again_once(
             except Unavailable as error:
                 failures.append(str(error))
         # Whether its death has been noticed yet is a matter of milliseconds.
-        with pytest.raises(Unavailable, match="engine: (being restarted|died)"):
+        with pytest.raises(Unavailable, match=r"engine: (being restarted|died)"):
             await written(engine, LONG)
         for _ in range(600):
             await asyncio.sleep(0.2)
