@@ -28,7 +28,7 @@ class ShardQuery:
     `vector` is the unit query vector, shape (d,), None when no dense list is wanted. `weights`
     come from the whole corpus's statistics, None when no lexical list is wanted. `mean_length`
     and `mean_paper_length` are the corpus's, in tokens. `depth` candidates are wanted a list.
-    `explain` asks what each term adds to the lexical candidates.
+    `explain` asks what each term adds to the candidates' lexical scores.
     """
 
     vector: Vector | None

@@ -96,9 +96,8 @@ class _Search:
         self.spec = METHODS[query.method]
         views = self.spec.views & query.views if query.views else self.spec.views
         self.fan = FanOut(query, parts.groups, views)
-        self.screen = parts.config.screen.threshold
-        # Some of them may be dropped again.
-        self._wanted = query.k if self.screen is None else 2 * query.k
+        # Some of them may be screened out again.
+        self._wanted = query.k if parts.config.screen.threshold is None else 2 * query.k
 
     async def run(self) -> SearchResult:
         vector = None
@@ -106,7 +105,9 @@ class _Search:
             with self.fan.stage("embed"):
                 vector = await self.parts.embedder.embed(self.query.text)
         with self.fan.stage("candidates"):
-            asked = lexical.question_terms(self.query.text, self.parts.statistics.values())
+            asked: Mapping[str, float] = {}
+            if self.spec.lexical:
+                asked = lexical.question_terms(self.query.text, self.parts.statistics.values())
             replies = await self._candidates(vector, asked)
         self.fan.coverage()
         match self.query.method:
@@ -116,20 +117,19 @@ class _Search:
                 found = await self._reranked(ranking.dedup(self._scored(replies)))
             case _:
                 found = await self._read(self._scored(replies)[: self._wanted])
+        if (threshold := self.parts.config.screen.threshold) is not None:
+            found = screened(found, threshold)
         coverage = self.fan.coverage()
         self.fan.finish()
         return SearchResult(
             hits=tuple(
                 Hit(e.passage, e.score, rank, e.parts, e.terms)
-                for rank, e in enumerate(self._screened(found)[: self.query.k], 1)
+                for rank, e in enumerate(found[: self.query.k], 1)
             ),
             snapshot_id=self.parts.snapshot_id,
             stage_ms=self.fan.stage_ms,
             coverage=coverage,
         )
-
-    def _screened(self, found: list[Evidence]) -> list[Evidence]:
-        return found if self.screen is None else screened(found, self.screen)
 
     def _depth(self) -> int:
         # The paper's K_c is exact in its own mode; elsewhere a list is as long as what is asked.
