@@ -7,7 +7,7 @@ own references in brackets are left out, so that a number in brackets can only m
 
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from reciper_ray.generation import Prompt, harmless
@@ -35,7 +35,8 @@ _CHOOSE = (
     " answers best first, each followed by the number of its passage, like this: The powder was"
     " calcined at 850 °C for 12 h in air. [2]"
 )
-_REFERENCE = re.compile(r"\s?\[\d{1,3}(?:\s?[,;–-]\s?\d{1,3})*\]")
+_MARK = r"\[\d{1,3}(?:\s?[,;–-]\s?\d{1,3})*\]"
+_REFERENCE = re.compile(rf"\s?{_MARK}")
 _TEMPLATE_TOKENS = 64  # the chat template's own, at most
 _STEP = re.compile(r"(?<=\.)\s(?=\d{1,2}\.\s)")  # before `2. calcined …` of a recipe
 
@@ -76,7 +77,8 @@ def show(
     system = _SYSTEM.format(task=task)
     free = room - count(system) - count(_user(question, [])) - _TEMPLATE_TOKENS
     shown: list[tuple[Passage, str]] = []
-    for passage in passages_by_worth(evidence, hits):
+    worth = worths(evidence)
+    for passage in passages_by_worth(worth, hits):
         head = _head(len(shown) + 1, passage)
         for text in _shorter(passage) if not shown else [passage.text]:
             block = head + harmless(_REFERENCE.sub("", text))
@@ -90,7 +92,7 @@ def show(
         return None
     passages = tuple(passage for passage, _ in shown)
     user = _user(question, [block for _, block in shown])
-    pattern = _pattern(evidence, passages, most_sentences) if constrain else ""
+    pattern = _pattern(worth, passages, most_sentences) if constrain else ""
     return Shown(Prompt(system, user, pattern=pattern), passages)
 
 
@@ -117,10 +119,11 @@ def _shorter(passage: Passage) -> Iterator[str]:
         yield text[:end]
 
 
-def _pattern(evidence: Evidence, passages: Sequence[Passage], most_sentences: int) -> str:
+def _pattern(
+    worth: Mapping[tuple[str, str], float], passages: Sequence[Passage], most_sentences: int
+) -> str:
     """The best sentences of the passages, each with its passage's number, or the words that there
     is no answer."""
-    worth = worths(evidence)
     choices: dict[str, tuple[float, int]] = {}
     for number, passage in enumerate(passages, start=1):
         for span in sentences(passage.support):
@@ -150,7 +153,6 @@ class Unit:
     numbers: tuple[int, ...]
 
 
-_MARK = r"\[\d{1,3}(?:\s?[,;–-]\s?\d{1,3})*\]"
 # Complete as soon as something follows that is neither a mark nor belongs to the sentence.
 _UNIT = re.compile(
     rf"(?P<said>.*?)\s*(?P<marks>{_MARK}(?:[\s,;]*{_MARK})*)\s*(?P<stop>[.!?]?)"
@@ -227,4 +229,4 @@ def _unit(match: re.Match[str]) -> Unit:
 def _sentences(text: str) -> tuple[str, ...]:
     found = (text[span.start : span.end] for span in sentences(text))
     plain = (_BULLET.sub("", sentence.replace("**", "")).strip() for sentence in found)
-    return tuple(" ".join(sentence.split()) for sentence in plain if sentence.strip(" .,;:"))
+    return tuple(squeeze(sentence) for sentence in plain if sentence.strip(" .,;:"))

@@ -92,15 +92,16 @@ def _side(
     text = sentence.text
     if is_others(text) or _ONE_OF_SEVERAL.search(text):
         return None
+    quantities = quantity.find(text)
     values = [
         q
-        for q in quantity.find(text)
+        for q in quantities
         if q.unit.si in kind.units and not any(quantity.contains(g, q) for g in given)
     ]
     if len(values) != 1 or len(values[0].values) != 1 or denied(text, values[0].span.start):
         return None
     formulas = formula.find(text)
-    places = [span for span, _ in formulas] + [q.span for q in quantity.find(text)]
+    places = [span for span, _ in formulas] + [q.span for q in quantities]
     labels = {
         match[0]
         for match in _LABEL.finditer(text)

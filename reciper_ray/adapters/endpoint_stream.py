@@ -14,8 +14,8 @@ import aiohttp
 
 from reciper_ray.adapters.endpoint import PASSING, body, check, estimate, fingerprint, headers
 from reciper_ray.config import AnswerConfig
-from reciper_ray.errors import Overloaded, Unavailable
-from reciper_ray.generation import Prompt
+from reciper_ray.errors import Unavailable
+from reciper_ray.generation import Places, Prompt
 
 _SECTION = "answer"
 _LONGEST_PAUSE_S = 10.0
@@ -32,7 +32,7 @@ class EndpointStream:
         self._url = f"{self._endpoint.url.rstrip('/')}/chat/completions"
         self.name = fingerprint(self._endpoint, config.sampling)
         self.room = self._endpoint.context - config.sampling.max_tokens
-        self._running = 0
+        self._places = Places(config.max_queue)
         check(self._endpoint, _SECTION)
 
     @property
@@ -46,12 +46,7 @@ class EndpointStream:
 
     async def stream(self, prompt: Prompt) -> AsyncGenerator[str, None]:
         """See `StreamingGenerator`."""
-        if self._running >= self._config.max_queue:
-            raise Overloaded(
-                f"{self._config.max_queue} answers are being written (answer.max_queue)"
-            )
-        self._running += 1
-        try:
+        with self._places.taken():
             for attempt in range(self._endpoint.attempts):
                 begun = False
                 try:
@@ -65,8 +60,6 @@ class EndpointStream:
                         raise Unavailable(str(failure)) from failure
                     pause = max(self._endpoint.backoff_s * 2**attempt, failure.pause_s)
                     await asyncio.sleep(min(pause, _LONGEST_PAUSE_S))
-        finally:
-            self._running -= 1
 
     async def _ask(self, prompt: Prompt) -> AsyncGenerator[str, None]:
         """One call. Raises `_Passing`, or `Unavailable` for what would fail again."""

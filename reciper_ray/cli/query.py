@@ -18,6 +18,7 @@ from rich.text import Text
 from reciper_ray import config
 from reciper_ray.client import DEFAULT_ADDRESS, Client
 from reciper_ray.provenance import as_written, page_range
+from reciper_ray.text import squeeze
 from reciper_ray.types import Answer, Citation, Hit, Method, Piece, Query, SearchResult
 
 SNIPPET_CHARS = 240
@@ -230,7 +231,7 @@ def _print_citations(answer: Answer) -> None:
         console.print(Text(f"({line})", style="dim"), soft_wrap=True)
     for citation in _by_number(answer.citations):
         pages = page_range(citation.page, citation.last_page)
-        quote = " ".join((citation.original or citation.quote).split())
+        quote = squeeze(citation.original or citation.quote)
         console.print()
         console.print(
             Text.assemble(

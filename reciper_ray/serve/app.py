@@ -97,13 +97,10 @@ def demand(shards: int, config: Config) -> dict[str, float]:
         (parts.shards, index_groups * parts.shards.num_replicas),
         (parts.reranker, parts.reranker.num_replicas),
     ]
-    answerers = _bundles(config) * parts.answerer.num_replicas
-    return {
-        "CPU": sum(part.num_cpus * n for part, n in counts)
-        + sum(bundle.get("CPU", 0.0) for bundle in answerers),
-        "GPU": sum(part.num_gpus * n for part, n in counts)
-        + sum(bundle.get("GPU", 0.0) for bundle in answerers),
-    }
+    reserved = _bundles(config) * parts.answerer.num_replicas
+    for part, replicas in counts:
+        reserved += [{"CPU": part.num_cpus, "GPU": part.num_gpus}] * replicas
+    return {kind: sum(bundle.get(kind, 0.0) for bundle in reserved) for kind in ("CPU", "GPU")}
 
 
 def _answerer(config: Config) -> Any:
