@@ -10,6 +10,7 @@ decided here depends on which shard said it, so any sharding gives the ranking o
 import asyncio
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from reciper_ray import lexical, ranking
 from reciper_ray.config import LimitsConfig
@@ -118,7 +119,7 @@ class _Search:
             case _:
                 found = await self._read(self._scored(replies)[: self._wanted])
         if (threshold := self.parts.config.screen.threshold) is not None:
-            found = screened(found, threshold)
+            found = list(islice(screened(found, threshold), self.query.k))
         coverage = self.fan.coverage()
         self.fan.finish()
         return SearchResult(
