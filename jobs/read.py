@@ -29,7 +29,7 @@ from reciper_ray.types import Paper, Rejection
 
 ROUNDS = 3
 _BLOCK_BYTES = 1 << 20
-_BLOCKS_A_READER = 8
+_BLOCKS_A_READER = 4
 _TOLD = ("paper_id", "source", "file", "position", "stage", "reason", "head_hash", "traits")
 
 
@@ -56,25 +56,29 @@ def read(corpus: Store, files: Sequence[CorpusFile], count: int) -> pa.Table:
     """What `stages.read` makes of the corpus with `count` readers, without the texts."""
     import ray
 
-    # Large files first, so that none is left to one reader at the end.
+    blocks = min(len(files), _BLOCKS_A_READER * count)
+    # Every block has its share of the large files, the largest first.
     order = sorted(files, key=lambda file: -file.size)
+    order = [file for block in range(blocks) for file in order[block::blocks]]
     rows = [{"path": file.path, "problem": file.problem} for file in order]
     with quiet_data(_BLOCK_BYTES):
-        dataset = (
-            ray.data.from_items(rows, override_num_blocks=min(len(rows), _BLOCKS_A_READER * count))
-            .map_batches(
-                stages.read,
-                fn_kwargs={"corpus": corpus, "finished": frozenset()},
-                batch_format="pyarrow",
-                batch_size=None,
-                num_cpus=1,
-                compute=ray.data.TaskPoolStrategy(size=count),
-            )
-            .select_columns(list(_TOLD))
+        dataset = ray.data.from_items(rows, override_num_blocks=blocks).map_batches(
+            _without_texts,
+            fn_kwargs={"corpus": corpus},
+            batch_format="pyarrow",
+            batch_size=None,
+            num_cpus=1,
+            compute=ray.data.TaskPoolStrategy(size=count),
         )
         tables = list(dataset.iter_batches(batch_size=None, batch_format="pyarrow"))
     table = pa.concat_tables(tables)
     return table.sort_by([("file", "ascending"), ("position", "ascending")])
+
+
+def _without_texts(batch: pa.Table, corpus: Store) -> Iterator[pa.Table]:
+    # Not a stage of its own, whose tasks would take a CPU from the readers.
+    for records in stages.read(batch, corpus, frozenset()):
+        yield records.select(list(_TOLD))
 
 
 def outcomes(records: pa.Table) -> tuple[int, list[Copy], list[Rejection]]:
