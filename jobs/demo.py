@@ -1,8 +1,11 @@
 """The whole line once, on the bundled sample papers: build, serve, ask over gRPC, stop.
 
-Prints the cited answer that came back. Everything listens on and talks to this machine only.
+    python jobs/demo.py [--config FILE]
+
+Prints the cited answer as it comes back. Everything listens on and talks to this machine only.
 """
 
+import argparse
 import os
 import signal
 import subprocess
@@ -23,12 +26,17 @@ def run(*arguments: str | Path) -> None:
 
 
 def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--config", metavar="FILE")
+    config = parser.parse_args().config
+    options = ("--config", config) if config else ()
+    snapshot = ROOT / f".{Path(config).stem}" if config else SNAPSHOT
     started = time.monotonic()
     # Models come from packages; nothing is looked up on a hub.
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
-    run("build", ROOT / "sample" / "papers", "--out", SNAPSHOT)
+    run("build", ROOT / "sample" / "papers", "--out", snapshot, *options)
     with subprocess.Popen(
-        [RECIPER, "serve", "--snapshot", SNAPSHOT], stdout=subprocess.PIPE, text=True
+        [RECIPER, "serve", "--snapshot", snapshot, *options], stdout=subprocess.PIPE, text=True
     ) as server:
         try:
             assert server.stdout is not None
@@ -36,7 +44,7 @@ def main() -> int:
             if not ready:
                 return server.wait() or 1
             print(ready, end="", file=sys.stderr)
-            run("ask", QUESTION, "--address", ADDRESS)
+            run("ask", QUESTION, "--address", ADDRESS, "--timeout-ms", "60000")
         finally:
             server.send_signal(signal.SIGINT)
     print(f"{time.monotonic() - started:.0f} s in all", file=sys.stderr)

@@ -15,7 +15,7 @@ import re
 import statistics
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import faiss
@@ -88,7 +88,7 @@ def rewritten(passages: pa.Table, round_: int) -> pa.Table:
 def grown_statistics(known: Statistics, rounds: int) -> Statistics:
     """The statistics of so many rounds of a corpus."""
 
-    def grown(frequencies: dict[str, int]) -> dict[str, int]:
+    def grown(frequencies: Mapping[str, int]) -> dict[str, int]:
         found: dict[str, int] = {}
         for term, n in frequencies.items():
             for round_ in range(rounds):
@@ -100,8 +100,8 @@ def grown_statistics(known: Statistics, rounds: int) -> Statistics:
         known.passages * rounds,
         known.papers * rounds,
         known.mean_length,
-        grown(dict(known.frequencies)),
-        grown(dict(known.paper_frequencies)),
+        grown(known.frequencies),
+        grown(known.paper_frequencies),
     )
 
 
@@ -135,7 +135,8 @@ def measure(
     """How many passages there are, and the median milliseconds of each stage."""
     every = range(snapshot.manifest.shards)
     config = SearchConfig()
-    with ThreadPoolExecutor(1) as executor:
+    # FAISS keeps the number of its threads per thread.
+    with ThreadPoolExecutor(1, initializer=faiss.omp_set_num_threads, initargs=(1,)) as executor:
         grown = {view: {n: grown_shard(snapshot, view, n, rounds) for n in every} for view in View}
         parts = Parts(
             snapshot_id=snapshot.id,

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
 
+from reciper_ray.provenance import originals_of, pages_of
 from reciper_ray.text import sentences
 from reciper_ray.types import Kind, Paper, Paragraph, Passage, Span, View
 
@@ -62,6 +63,7 @@ def chunk(paper: Paper, limit: Limit) -> list[Passage]:
         content = f"{heading}\n{text}"
         occurrence = seen.get(content, 0)
         seen[content] = occurrence + 1
+        page, last_page = pages_of(paper, (span,))
         passages.append(
             Passage(
                 passage_id=passage_id(paper.paper_id, View.PARAGRAPH, content, occurrence),
@@ -75,6 +77,9 @@ def chunk(paper: Paper, limit: Limit) -> list[Passage]:
                 spans=(span,),
                 kind=kind,
                 year=paper.year,
+                originals=originals_of(paper, (span,)),
+                page=page,
+                last_page=last_page,
             )
         )
     return passages

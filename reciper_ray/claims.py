@@ -66,7 +66,7 @@ def supported(claim: Claim, passages: Mapping[str, str]) -> bool:
         return True
     stated = [have for text in texts for have in quantity.find(text)]
     for wanted in quantity.find(claim.text):
-        for part in [wanted] if wanted.is_range else wanted.parts():
+        for part in wanted.stated():
             if not any(quantity.contains(have, part) for have in stated):
                 return False
     named = {found.canonical for text in texts for _, found in formula.find(text)}

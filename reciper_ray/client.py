@@ -30,7 +30,7 @@ from reciper_ray.errors import (
     Unavailable,
 )
 from reciper_ray.snapshot import IndexedPaper
-from reciper_ray.types import Answer, Query, SearchResult
+from reciper_ray.types import Answer, Piece, Query, SearchResult
 
 DEFAULT_ADDRESS = "127.0.0.1:9000"
 DEFAULT_TIMEOUT_MS = 30_000
@@ -39,8 +39,6 @@ ATTEMPTS = 4
 FIRST_PAUSE_S = 0.1
 
 T = TypeVar("T")
-# A piece of the answer's text; the last item is the complete answer and what it was made from.
-Piece = str | tuple[Answer, SearchResult]
 
 _BY_STATUS = {
     kind.status: kind

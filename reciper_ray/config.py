@@ -7,18 +7,13 @@ from pathlib import Path
 from typing import Annotated, Literal, Self
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from reciper_ray.errors import ConfigError
-
-Positive = Annotated[int, Field(ge=1)]
-Share = Annotated[float, Field(ge=0.0, le=1.0)]
-
-
-class Section(BaseModel):
-    """A group of keys that refuses what it does not know."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
+from reciper_ray.model_config import EndpointConfig as EndpointConfig
+from reciper_ray.model_config import Positive, Section, check_model
+from reciper_ray.model_config import SamplingConfig as SamplingConfig
+from reciper_ray.model_config import VllmConfig as VllmConfig
 
 
 class EncoderConfig(Section):
@@ -46,74 +41,6 @@ class ChunkConfig(Section):
     max_chars: Positive = 1000
 
 
-class SamplingConfig(Section):
-    """How a language model picks its words; `max_tokens` bounds what it writes, thinking included.
-
-    What is tried again after bad output is at least `retry_temperature` warm.
-    """
-
-    max_tokens: Positive = 1024
-    temperature: Annotated[float, Field(ge=0.0)] = 0.0
-    retry_temperature: Annotated[float, Field(ge=0.0)] = 0.6
-    top_p: Annotated[float, Field(gt=0.0, le=1.0)] = 1.0
-    repetition_penalty: Annotated[float, Field(gt=0.0)] = 1.0
-    seed: int = 0
-
-
-class VllmConfig(Section):
-    """A language model in a vLLM engine of ours, one an actor.
-
-    `model` is a folder, a hub name, or `smollm2`, the SmolLM2-135M-Instruct that the `vllm-cpu`
-    extra installs; "" is `smollm2` on CPU and the paper's DeepSeek-R1-Distill-Qwen-32B on GPU.
-    `reasoning_parser` is vLLM's name of the format in which a model thinks before the JSON, "" for
-    models that do not. `gpu_memory` is the share of each GPU an engine takes; `kv_cache_gib` the
-    memory of its cache on CPU. `actors` 0 means as many engines as the cluster has room for.
-    """
-
-    model: str = ""
-    revision: str = ""
-    device: Literal["cpu", "gpu"] = "cpu"
-    dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
-    quantization: str = ""
-    tensor_parallel_size: Positive = 1
-    max_model_len: Positive = 8192
-    max_num_seqs: Positive = 16
-    reasoning_parser: str = ""
-    gpu_memory: Annotated[float, Field(gt=0.0, le=1.0)] = 0.9
-    kv_cache_gib: Annotated[float, Field(gt=0.0)] = 1.0
-    restarts: Annotated[int, Field(ge=0)] = 2
-    actors: Annotated[int, Field(ge=0)] = 0
-    num_cpus: Annotated[float, Field(gt=0)] = 1.0
-
-    @property
-    def name(self) -> str:
-        """The model, with what "" stands for."""
-        default = "smollm2" if self.device == "cpu" else "deepseek-ai/DeepSeek-R1-Distill-Qwen-32B"
-        return self.model or default
-
-
-class EndpointConfig(Section):
-    """A language model behind an OpenAI-compatible API, such as a vLLM server.
-
-    `url` ends before `/chat/completions`. With `api_key_env` set, that variable's value is sent as
-    the key. `context` is the model's, in tokens, counted as `chars_per_token` characters each.
-    Calls that fail in a way that may pass are made up to `attempts` times, `backoff_s` apart at
-    first and twice as long each time.
-    """
-
-    url: str = ""
-    model: str = ""
-    api_key_env: str = ""
-    structured: Literal["json_schema", "json_object", "none"] = "json_schema"
-    context: Positive = 8192
-    chars_per_token: Annotated[float, Field(gt=0.0)] = 2.5
-    concurrency: Positive = 8
-    timeout_s: Annotated[float, Field(gt=0.0)] = 120.0
-    attempts: Positive = 4
-    backoff_s: Annotated[float, Field(gt=0.0)] = 1.0
-    actors: Positive = 1
-
-
 class ExtractConfig(Section):
     """Who writes the recipes: sentences of the paper as they are, or a language model.
 
@@ -134,13 +61,37 @@ class ExtractConfig(Section):
 
     @model_validator(mode="after")
     def _complete(self) -> Self:
-        if self.backend == "openai" and not (self.openai.url and self.openai.model):
-            raise ValueError("backend = 'openai' needs openai.url and openai.model")
-        context = self.vllm.max_model_len if self.backend == "vllm" else self.openai.context
-        if self.backend != "extractive" and self.sampling.max_tokens >= context:
+        check_model(self.backend, self.sampling, self.vllm, self.openai)
+        return self
+
+
+class AnswerConfig(Section):
+    """Who writes the answers: sentences of the evidence as they are, or a language model.
+
+    A model is shown at most `passages` of the evidence and writes at most `sentences`; with
+    `constrain` it chooses sentences of the evidence instead of writing its own, which is as much as
+    a small one can do. An endpoint cannot be constrained. A request that finds `max_queue` others
+    under way at a model is refused. Of a request's time the last `reserve_ms` are kept for the
+    extractive answer, should the model not have finished.
+    """
+
+    backend: Literal["extractive", "vllm", "openai"] = "extractive"
+    passages: Positive = 8
+    sentences: Positive = 3
+    constrain: bool = True
+    max_queue: Positive = 64
+    reserve_ms: Positive = 1000
+    sampling: SamplingConfig = SamplingConfig(max_tokens=512)
+    vllm: VllmConfig = VllmConfig()
+    openai: EndpointConfig = EndpointConfig()
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        check_model(self.backend, self.sampling, self.vllm, self.openai)
+        if self.vllm.actors:
             raise ValueError(
-                f"sampling.max_tokens = {self.sampling.max_tokens} leaves nothing of a context of"
-                f" {context} tokens for the paper"
+                f"vllm.actors = {self.vllm.actors} is a build's; how many engines write answers is"
+                " serve.answerer.num_replicas"
             )
         return self
 
@@ -295,6 +246,7 @@ class Config(Section):
     encoder: EncoderConfig = EncoderConfig()
     chunk: ChunkConfig = ChunkConfig()
     extract: ExtractConfig = ExtractConfig()
+    answer: AnswerConfig = AnswerConfig()
     build: BuildConfig = BuildConfig()
     index: IndexConfig = IndexConfig()
     search: SearchConfig = SearchConfig()

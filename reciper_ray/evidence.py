@@ -5,7 +5,7 @@ A passage's traits are found once, when it is indexed, and need no question.
 """
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from reciper_ray import asked, quantity
 from reciper_ray.config import HybridConfig
 from reciper_ray.ranking import words
-from reciper_ray.types import Kind, Passage, Span
+from reciper_ray.types import Kind, Passage, Span, View
 
 # More quantities or recipe steps than these say nothing more.
 MANY_QUANTITIES = 8
@@ -98,19 +98,22 @@ def traits(passage: Passage, steps: Sequence[Span]) -> Traits:
     )
 
 
-def screened(ranked: Sequence[Evidence], threshold: float) -> list[Evidence]:
+def screened(ranked: Iterable[Evidence], threshold: float) -> Iterator[Evidence]:
     """Without what says again what a better one of the same view says: of whose words and those
     of the better one more than `threshold` (0..1) of all are common (RECIPER's screener; Jaccard's
     coefficient)."""
-    kept: list[tuple[Evidence, frozenset[str]]] = []
+    kept: dict[View, list[frozenset[str]]] = {view: [] for view in View}
     for e in ranked:
-        own = words(e.passage.text)
-        if not any(
-            e.passage.view is other.passage.view and len(own & had) > threshold * len(own | had)
-            for other, had in kept
-        ):
-            kept.append((e, own))
-    return [e for e, _ in kept]
+        own, better = words(e.passage.text), kept[e.passage.view]
+        if not any(_alike(own, other, threshold) for other in better):
+            better.append(own)
+            yield e
+
+
+def _alike(one: frozenset[str], other: frozenset[str], threshold: float) -> bool:
+    fewer, more = sorted((len(one), len(other)))
+    # No more words can be common than the smaller set has.
+    return fewer > threshold * more and len(one & other) > threshold * len(one | other)
 
 
 def kinds_asked(question: str) -> frozenset[str]:

@@ -1,8 +1,9 @@
 """LaTeX damage in extracted text, read through: `$600^{\\circ}\\mathrm{C}$` becomes `600°C`.
 
-Papers that went through PDF recognition carry inline LaTeX. The recognisers of quantities and
-formulas work on the plain text made here and map what they find back to the source. Layout
-(fractions, arrays, display mathematics) is not covered.
+Questions, recipes and models' words may carry inline LaTeX. The recognisers of quantities and
+formulas work on the plain text made here and map what they find back to the source, character by
+character. `reciper_ray.readers.latex` lays formulas out (fractions, raised script, tables), for
+which characters must move and cannot be mapped; the commands' signs are the same for both.
 """
 
 import re
@@ -11,13 +12,31 @@ from dataclasses import dataclass
 
 from reciper_ray.types import Span
 
-_SYMBOLS = {
-    "circ": "°", "degree": "°", "celsius": "°C", "mu": "µ", "upmu": "µ", "Omega": "Ω",
-    "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "theta": "θ", "lambda": "λ",
-    "sigma": "σ", "epsilon": "ε", "varepsilon": "ε", "times": "×", "cdot": "·", "bullet": "·",
-    "pm": "±", "sim": "~", "approx": "≈", "le": "≤", "leq": "≤", "ge": "≥", "geq": "≥",
-    "quad": " ", "qquad": " ", "to": "→", "rightarrow": "→", "AA": "Å",
+_RELATIONS = {
+    "times": "×", "pm": "±", "le": "≤", "leq": "≤", "leqslant": "≤", "ge": "≥", "geq": "≥",
+    "geqslant": "≥", "approx": "≈", "simeq": "≃", "cong": "≅", "equiv": "≡", "neq": "≠",
+    "ne": "≠", "propto": "∝", "ll": "≪", "gg": "≫", "gtrsim": "≳", "lesssim": "≲", "to": "→",
+    "rightarrow": "→", "longrightarrow": "→", "leftarrow": "←", "leftrightarrow": "↔",
+    "rightleftharpoons": "⇌", "Rightarrow": "⇒", "in": "∈", "over": "/", "div": "÷",
 }  # fmt: skip
+SYMBOLS = {
+    "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ε", "varepsilon": "ε",
+    "zeta": "ζ", "eta": "η", "theta": "θ", "vartheta": "θ", "iota": "ι", "kappa": "κ",
+    "lambda": "λ", "mu": "μ", "upmu": "μ", "nu": "ν", "xi": "ξ", "pi": "π", "rho": "ρ",
+    "varrho": "ρ", "sigma": "σ", "tau": "τ", "upsilon": "υ", "phi": "φ", "varphi": "φ",
+    "chi": "χ", "psi": "ψ", "omega": "ω", "Gamma": "Γ", "Delta": "Δ", "Theta": "Θ",
+    "Lambda": "Λ", "Xi": "Ξ", "Pi": "Π", "Sigma": "Σ", "Phi": "Φ", "Psi": "Ψ", "Omega": "Ω",
+    "triangle": "Δ", "circ": "°", "degree": "°", "textdegree": "°", "celsius": "°C",
+    "prime": "′", "AA": "Å",
+    "ell": "ℓ", "hbar": "ħ", "partial": "∂", "nabla": "∇", "infty": "∞", "sum": "∑", "prod": "∏",
+    "int": "∫", "cdot": "·", "bullet": "•", "star": "*", "ast": "*", "dagger": "†", "ddagger": "‡",
+    "perp": "⊥", "parallel": "∥", "mid": "|", "vert": "|", "backslash": "\\", "lbrace": "{",
+    "rbrace": "}", "lbrack": "[", "rbrack": "]", "langle": "⟨", "rangle": "⟩", "ldots": "…",
+    "cdots": "…", "dots": "…", "sim": "∼", "square": "□", "bigcirc": "○", "textmu": "μ",
+    "mp": "∓", "quad": " ", "qquad": " ", ",": " ", ";": " ", ":": " ", " ": " ", "\\": " ",
+    "!": "", "hfill": " ", **{name: f" {sign} " for name, sign in _RELATIONS.items()},
+}  # fmt: skip
+"""What a command writes, by its name."""
 _ESCAPES = {"%": "%", "&": "&", "#": "#", "_": "_", "$": "$"}
 # An exponent keeps its caret after a digit (10^5), where dropping it would change the number.
 _TOKEN = re.compile(
@@ -90,7 +109,8 @@ def plain(source: str) -> Plain:
     for token in _TOKEN.finditer(source):
         add(source[last : token.start()], last, 0)
         if token["name"]:
-            symbol = _SYMBOLS.get(token["name"], "")
+            written = SYMBOLS.get(token["name"], "")
+            symbol = written.strip() or written
         elif token["escape"]:
             symbol = _ESCAPES.get(token["escape"], " ")
         else:

@@ -170,11 +170,12 @@ class LexicalIndex:
     ) -> list[dict[str, float]]:
         """What each term adds to the `scores` of each of `rows`."""
         gains = (
-            (term, found, weight * gains)
-            for term, weight in weights.items()
-            for found, gains in [self._passages.of(self._number.get(term), mean_length)]
+            (term, *self._passages.of(self._number.get(term), mean_length)) for term in weights
         )
-        return by_row(rows, gains)
+        return [
+            {term: weights[term] * gain for term, gain in added.items()}
+            for added in by_row(rows, gains)
+        ]
 
     def gains_within(
         self, papers: Sequence[slice], asked: Mapping[str, float], mean_length: float

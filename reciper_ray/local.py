@@ -7,18 +7,21 @@ loop; concurrent calls are gathered into batches.
 
 import asyncio
 import os
-from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, MutableMapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import ExitStack, aclosing
+from functools import cached_property
 from types import TracebackType
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reciper_ray import answer as answering
 from reciper_ray import ranking, search
+from reciper_ray.adapters.answerer import loaded
 from reciper_ray.adapters.encoder import Encoder, query_encoder
 from reciper_ray.adapters.index import ShardIndex
+from reciper_ray.answer import Answering
 from reciper_ray.batching import Drain
 from reciper_ray.config import Config
 from reciper_ray.errors import ReciperError, SnapshotNotLoaded, Unavailable
@@ -26,7 +29,7 @@ from reciper_ray.evidence import Evidence
 from reciper_ray.manifest import Role
 from reciper_ray.protocols import EvidenceQuery, Parts, ShardQuery, ShardReply
 from reciper_ray.snapshot import IndexedPaper, Snapshot
-from reciper_ray.types import Answer, Passage, Query, SearchResult, View
+from reciper_ray.types import Answer, Passage, Piece, Query, SearchResult, View
 
 Q = TypeVar("Q")
 R = TypeVar("R")
@@ -192,6 +195,7 @@ class Engine:
         """Raises `CorruptSnapshot` naming what is wrong with a file or with the encoder."""
         self.snapshot = snapshot
         self.config = config
+        self._open = ExitStack()
         self._executor = ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="search")
         encoder = query_encoder(config.encoder)
         snapshot.require_encoder(encoder.fingerprint)
@@ -211,6 +215,7 @@ class Engine:
             ],
             reranker=LocalReranker(self._executor),
             config=config.search,
+            kept_ids=snapshot.kept_ids(),
         )
 
     def __enter__(self) -> "Engine":
@@ -222,6 +227,7 @@ class Engine:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self._open.close()
         self._executor.shutdown(cancel_futures=True)
 
     async def search(self, query: Query) -> SearchResult:
@@ -231,7 +237,22 @@ class Engine:
 
     async def answer(self, query: Query) -> tuple[Answer, SearchResult]:
         """A cited answer from the query's hits, and the hits."""
-        return await answering.answer(query, self.search)
+        return await self._answering.answer(query)
+
+    async def stream(self, query: Query) -> AsyncGenerator[Piece, None]:
+        """The answer as it is written, then the whole with the hits."""
+        async with aclosing(self._answering.stream(query)) as pieces:
+            async for piece in pieces:
+                yield piece
+
+    @cached_property
+    def _answering(self) -> Answering:
+        # A language model is loaded by the first question that it is to answer.
+        return Answering(
+            self.search,
+            writer=self._open.enter_context(loaded(self.config.answer)),
+            reserve_s=self.config.answer.reserve_ms / 1000,
+        )
 
     def paper(self, paper_id: str) -> IndexedPaper:
         """An indexed paper. Raises `NotFound` naming the id."""

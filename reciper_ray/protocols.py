@@ -28,7 +28,7 @@ class ShardQuery:
     `vector` is the unit query vector, shape (d,), None when no dense list is wanted. `weights`
     come from the whole corpus's statistics, None when no lexical list is wanted. `mean_length`
     and `mean_paper_length` are the corpus's, in tokens. `depth` candidates are wanted a list.
-    `explain` asks what each term adds to the lexical candidates.
+    `explain` asks what each term adds to the candidates' lexical scores.
     """
 
     vector: Vector | None
@@ -112,7 +112,10 @@ class Reranker(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """Everything a search needs, pinned to one snapshot."""
+    """Everything a search needs, pinned to one snapshot.
+
+    `kept_ids` maps the id of each copy of a paper to the id of the one that is indexed.
+    """
 
     snapshot_id: str
     statistics: Mapping[View, Statistics]
@@ -120,3 +123,4 @@ class Parts:
     groups: Sequence[ShardGroup]
     reranker: Reranker
     config: SearchConfig = field(default_factory=SearchConfig)
+    kept_ids: Mapping[str, str] = field(default_factory=dict)

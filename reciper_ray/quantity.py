@@ -77,6 +77,10 @@ class Quantity:
     is_range: bool = False
     word: str = ""
 
+    def stated(self) -> list["Quantity"]:
+        """What it states: a range as one, each value of a list for itself."""
+        return [self] if self.is_range else self.parts()
+
     def parts(self) -> list["Quantity"]:
         """One quantity for each value; itself if there are no several."""
         if len(self.values) < 2:

@@ -146,10 +146,7 @@ def features(evidence: Evidence, sentence: Sentence) -> dict[str, float]:
 
 def choose(evidence: Evidence, most: int) -> list[Sentence]:
     """The best sentence, then up to `most` in all, those that add most to the ones chosen."""
-    left = [
-        (sum(WEIGHTS[name] * value for name, value in features(evidence, s).items()), s)
-        for s in evidence.sentences
-    ]
+    left = [(_worth(evidence, s), s) for s in evidence.sentences]
     chosen: list[Sentence] = []
     covered: frozenset[str] = frozenset()
     stated: frozenset[str] = frozenset()
@@ -167,6 +164,37 @@ def choose(evidence: Evidence, most: int) -> list[Sentence]:
         stated |= best.states
         left = [item for item in left if not _alike(item[1], best)]
     return chosen
+
+
+def states_what_is_asked(question: str, text: str) -> bool:
+    """Whether `text` states a value of each kind that `question` asks for, not one it gives."""
+    given = quantity.find(question)
+    stated = quantity.find(text)
+    new = [q for q in stated if not any(quantity.contains(g, q) for g in given)]
+    return all(a.kind.states(text, new) for a in attributes(question) if a.kind)
+
+
+def worths(evidence: Evidence) -> dict[tuple[str, str], float]:
+    """How well each sentence answers, by its paper and its text on one line."""
+    return {(s.passage.paper_id, squeeze(s.text)): _worth(evidence, s) for s in evidence.sentences}
+
+
+def passages_by_worth(worth: Mapping[tuple[str, str], float], hits: Sequence[Hit]) -> list[Passage]:
+    """The passages of `hits` by their best sentence, `worth` as `worths` has it, then by rank.
+
+    A sentence of several passages of a paper counts for each of them.
+    """
+
+    def best(passage: Passage) -> float:
+        texts = (passage.support[s.start : s.end] for s, _, _ in _parsed(passage.support))
+        found = (worth.get((passage.paper_id, squeeze(text))) for text in texts)
+        return max((value for value in found if value is not None), default=-math.inf)
+
+    return sorted((hit.passage for hit in hits), key=lambda passage: -best(passage))
+
+
+def _worth(evidence: Evidence, sentence: Sentence) -> float:
+    return sum(WEIGHTS[name] * value for name, value in features(evidence, sentence).items())
 
 
 def _pool(

@@ -10,6 +10,7 @@ decided here depends on which shard said it, so any sharding gives the ranking o
 import asyncio
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from reciper_ray import lexical, ranking
 from reciper_ray.config import LimitsConfig
@@ -71,7 +72,8 @@ def validate(query: Query, limits: LimitsConfig) -> None:
 
 
 async def search(query: Query, parts: Parts) -> SearchResult:
-    """Rank the passages of `parts`'s snapshot for `query`.
+    """Rank the passages of `parts`'s snapshot for `query`. A filter by a copy's paper id means
+    the paper that is indexed instead.
 
     Raises `DeadlineExceeded` when `timeout_ms` passes before there is anything to return,
     `CoverageTooLow` below `min_coverage`, and whatever the embedder or reranker raises. A shard
@@ -79,7 +81,7 @@ async def search(query: Query, parts: Parts) -> SearchResult:
     """
     try:
         async with asyncio.timeout(query.timeout_ms / 1000):
-            return await _Search(query, parts).run()
+            return await _Search(query.with_kept(parts.kept_ids), parts).run()
     except TimeoutError:
         raise DeadlineExceeded(
             f"timeout_ms = {query.timeout_ms} passed before the search was complete"
@@ -95,9 +97,8 @@ class _Search:
         self.spec = METHODS[query.method]
         views = self.spec.views & query.views if query.views else self.spec.views
         self.fan = FanOut(query, parts.groups, views)
-        self.screen = parts.config.screen.threshold
-        # Some of them may be dropped again.
-        self._wanted = query.k if self.screen is None else 2 * query.k
+        # Some of them may be screened out again.
+        self._wanted = query.k if parts.config.screen.threshold is None else 2 * query.k
 
     async def run(self) -> SearchResult:
         vector = None
@@ -105,7 +106,9 @@ class _Search:
             with self.fan.stage("embed"):
                 vector = await self.parts.embedder.embed(self.query.text)
         with self.fan.stage("candidates"):
-            asked = lexical.question_terms(self.query.text, self.parts.statistics.values())
+            asked: Mapping[str, float] = {}
+            if self.spec.lexical:
+                asked = lexical.question_terms(self.query.text, self.parts.statistics.values())
             replies = await self._candidates(vector, asked)
         self.fan.coverage()
         match self.query.method:
@@ -115,20 +118,19 @@ class _Search:
                 found = await self._reranked(ranking.dedup(self._scored(replies)))
             case _:
                 found = await self._read(self._scored(replies)[: self._wanted])
+        if (threshold := self.parts.config.screen.threshold) is not None:
+            found = list(islice(screened(found, threshold), self.query.k))
         coverage = self.fan.coverage()
         self.fan.finish()
         return SearchResult(
             hits=tuple(
                 Hit(e.passage, e.score, rank, e.parts, e.terms)
-                for rank, e in enumerate(self._screened(found)[: self.query.k], 1)
+                for rank, e in enumerate(found[: self.query.k], 1)
             ),
             snapshot_id=self.parts.snapshot_id,
             stage_ms=self.fan.stage_ms,
             coverage=coverage,
         )
-
-    def _screened(self, found: list[Evidence]) -> list[Evidence]:
-        return found if self.screen is None else screened(found, self.screen)
 
     def _depth(self) -> int:
         # The paper's K_c is exact in its own mode; elsewhere a list is as long as what is asked.

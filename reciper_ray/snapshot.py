@@ -7,6 +7,7 @@ Publishing is in `reciper_ray.build.publish`.
 import hashlib
 import os
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -135,6 +136,13 @@ class Snapshot:
     def kept_ids(self) -> dict[str, str]:
         """Id of each copy that is no indexed paper's → id of the paper indexed instead."""
         return {c.paper_id: c.kept_id for c in self.copies() if c.paper_id != c.kept_id}
+
+    def recipes(self) -> Iterator[tuple[Recipe, ...]]:
+        """The recipes of each paper, by shard and id; reads nothing else of the papers."""
+        for file in self.manifest.files:
+            if file.role is Role.PAPERS:
+                table = pq.read_table(pa.BufferReader(self._load(file)), columns=["recipes"])
+                yield from map(tables.recipes_of, table.to_pylist())
 
     def paper(self, paper_id: str) -> IndexedPaper:
         """A paper by its id, or the one it is a copy of; reads the files of its shard only.

@@ -33,6 +33,7 @@ _CHARS: dict[int, str | None] = {
     **dict.fromkeys(map(ord, _LINE_BREAKS), "\n"),
     **{ord(old): new for old, new in (_LIGATURES | _DEGREES | _SYMBOL_FONT).items()},
 }
+_HIDDEN = {code: sign for code, sign in _CHARS.items() if sign in (None, "\n")}
 _SOFT_HYPHEN_BREAK = re.compile(r"\u00ad\s+")
 _CID_MINUS = re.compile(r"\(cid:0\) ?(?=\d)")
 _RING = re.compile(r"[◦˚∘](?<=\d.)|[◦˚∘º](?<=[\d (/\[].)(?= ?[CF]\b)")
@@ -67,6 +68,13 @@ def normalise(text: str) -> str:
     if "10" in text:
         text = _powers(text)
     return _CELSIUS.sub(r"\1°C", _RING.sub("°", text))
+
+
+def visible(text: str) -> str:
+    """`text` with nothing changed but line breaks made `\\n` and what nobody sees taken out:
+    control and invisible characters, soft hyphens. It can be written as UTF-8."""
+    text = _SOFT_HYPHEN_BREAK.sub("", text)
+    return text.replace("\r\n", "\n").replace("\r", "\n").translate(_HIDDEN)
 
 
 def _powers(text: str) -> str:

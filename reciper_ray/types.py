@@ -4,7 +4,7 @@ Offsets count Unicode code points of `Paper.text` (Python's `str` index), half-o
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 
@@ -34,6 +34,14 @@ class Kind(StrEnum):
     TABLE = "table"
 
 
+class Abstention(StrEnum):
+    """Why a question is not answered."""
+
+    NOTHING_RELEVANT = "nothing_relevant"
+    NOT_REPORTED = "not_reported"
+    CONFLICT = "conflict"
+
+
 @dataclass(frozen=True, slots=True)
 class Span:
     """`start:end` of a paper's text."""
@@ -46,15 +54,30 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
+class Original:
+    """What the source's file has in the place of `start:end` of a normalised text, white space
+    folded and markup removed."""
+
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Paragraph:
     """A paragraph as its source has it: where it stands in `Paper.text`, under which heading,
-    and on which page it begins (from 1; None where the source has no pages)."""
+    and on which page it begins (from 1; None where the source has no pages).
+
+    Each of `turns` is an offset in `Paper.text`, ascending, where the paragraph's next page
+    begins; one that skips a page has its offset twice.
+    """
 
     start: int
     end: int
     heading: str = ""
     kind: Kind = Kind.TEXT
     page: int | None = None
+    turns: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +87,8 @@ class Paper:
     `text` is the normalised full text without the title; `paragraphs` are disjoint spans of it
     in reading order. `recipes` are recipe texts that the source itself brings (the authors'
     released corpus does). `source` is the path below the corpus root, with `#n` for the n-th
-    record of a file of records.
+    record of a file of records. `originals` are the places where the file's own text differs,
+    in order and disjoint.
     """
 
     paper_id: str
@@ -81,6 +105,7 @@ class Paper:
     licence: str = ""
     recipes: tuple[str, ...] = ()
     arxiv_id: str = ""
+    originals: tuple[Original, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +129,8 @@ class Recipe:
     """A structured procedure: what is made, how, from what, in which ordered steps.
 
     `read` are the spans of the paper that a language model read for it, in the order of reading;
-    `dropped` says what of its words the paper does not state, `<field>: <why>` each;
+    `dropped` says, at a paper's first recipe, what of its words the paper does not state and which
+    parts it failed at, `<field>: <why>` each;
     `fallback` why the extractive extractor wrote the recipe in a language model's place.
     """
 
@@ -128,7 +154,9 @@ class Passage:
     indexed. `spans` are where its support stands in the paper's text: one span for a
     paragraph, the steps' source spans for a recipe. `support` is what a reader is shown and a
     citation quotes: the paragraph itself, or the steps' source sentences joined by spaces
-    (the recipe text itself where the source brings a recipe without spans).
+    (the recipe text itself where the source brings a recipe without spans). `originals` are the
+    places of `support` where the file's own text differs, in order and disjoint. `page` to
+    `last_page` is where the support stands, None where the source has no pages.
     """
 
     passage_id: str
@@ -142,6 +170,9 @@ class Passage:
     spans: tuple[Span, ...] = ()
     kind: Kind = Kind.TEXT
     year: int | None = None
+    originals: tuple[Original, ...] = ()
+    page: int | None = None
+    last_page: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +206,11 @@ class Query:
     filters: Filters = Filters()
     timeout_ms: int = 30_000
     min_coverage: float = 0.0
+
+    def with_kept(self, kept_ids: Mapping[str, str]) -> "Query":
+        """The query with each paper id that `kept_ids` maps to another replaced by that."""
+        ids = frozenset(kept_ids.get(paper_id, paper_id) for paper_id in self.filters.paper_ids)
+        return replace(self, filters=replace(self.filters, paper_ids=ids))
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +256,9 @@ class SearchResult:
 class Citation:
     """What `[number]` in an answer points to: a verbatim quote of a passage's support text.
 
-    `span` is where the quote stands in the paper's text, None if that is not known.
+    `span` is where the quote stands in the paper's text, None if that is not known. `original`
+    is what people are shown: the quote as the source's file has it, "" where that is the same.
+    `page` to `last_page` are its passage's.
     """
 
     number: int
@@ -229,15 +267,32 @@ class Citation:
     title: str
     quote: str
     span: Span | None = None
+    original: str = ""
+    page: int | None = None
+    last_page: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A cited answer, or an abstention that says why in `text`."""
+    """A cited answer, or an abstention that says why in `text` and cites the nearest evidence, or
+    both sides where the evidence conflicts.
+
+    `abstention` is None unless `abstained`. `answerer` is who wrote it, `fallback` why that was
+    the extractive answerer in a language model's place. `unsupported` says of each sentence that a
+    model wrote and that was left out or replaced by a quote why it was.
+    """
 
     text: str
     abstained: bool
     citations: tuple[Citation, ...]
+    abstention: Abstention | None = None
+    answerer: str = ""
+    fallback: str = ""
+    unsupported: tuple[str, ...] = ()
+
+
+# A piece of an answer's text; the last item is the complete answer and what it was made from.
+Piece = str | tuple[Answer, SearchResult]
 
 
 @dataclass(frozen=True, slots=True)

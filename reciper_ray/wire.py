@@ -13,24 +13,36 @@ from reciper_ray._generated import reciper_pb2 as pb
 from reciper_ray.errors import InvalidArgument
 from reciper_ray.snapshot import IndexedPaper
 from reciper_ray.types import (
+    Abstention,
     Answer,
-    Citation,
     Coverage,
     Filters,
-    Hit,
-    Kind,
     Method,
     Paper,
-    Passage,
     Query,
-    Recipe,
     SearchResult,
-    Span,
-    Step,
     View,
+)
+from reciper_ray.wire_parts import (
+    decode_citation,
+    decode_hit,
+    decode_original,
+    decode_passage,
+    decode_recipe,
+    encode_citation,
+    encode_hit,
+    encode_original,
+    encode_passage,
+    encode_recipe,
 )
 
 E = TypeVar("E", bound=StrEnum)
+
+_ABSTENTIONS = {None: pb.ABSTENTION_NONE} | {
+    kind: pb.Abstention.Value(f"ABSTENTION_{kind.name}") for kind in Abstention
+}
+# A kind that a newer server knows reads as none; `abstained` still says that there is one.
+_ABSTAINED = {number: kind for kind, number in _ABSTENTIONS.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +106,7 @@ def _member(kind: type[E], field: str, value: str) -> E:
 
 def encode_result(result: SearchResult) -> pb.SearchReply:
     return pb.SearchReply(
-        hits=map(_encode_hit, result.hits),
+        hits=map(encode_hit, result.hits),
         served=encode_served(result.snapshot_id, result.stage_ms, result.coverage),
     )
 
@@ -111,8 +123,12 @@ def encode_answer(
         answer=pb.CompleteAnswer(
             text=answer.text,
             abstained=answer.abstained,
-            citations=map(_encode_citation, answer.citations),
-            evidence=map(_encode_hit, result.hits),
+            citations=map(encode_citation, answer.citations),
+            evidence=map(encode_hit, result.hits),
+            abstention=_ABSTENTIONS[answer.abstention],
+            answerer=answer.answerer,
+            fallback=answer.fallback,
+            unsupported=answer.unsupported,
         ),
         served=encode_served(result.snapshot_id, stage_ms, result.coverage),
     )
@@ -123,7 +139,11 @@ def decode_answer(reply: pb.AnswerReply) -> tuple[Answer, SearchResult]:
     answer = Answer(
         text=complete.text,
         abstained=complete.abstained,
-        citations=tuple(map(_decode_citation, complete.citations)),
+        citations=tuple(map(decode_citation, complete.citations)),
+        abstention=_ABSTAINED.get(complete.abstention),
+        answerer=complete.answerer,
+        fallback=complete.fallback,
+        unsupported=tuple(complete.unsupported),
     )
     return answer, _result(complete.evidence, reply.served)
 
@@ -138,9 +158,10 @@ def encode_paper(indexed: IndexedPaper, served: pb.Served) -> pb.GetPaperReply:
         doi=paper.doi,
         year=paper.year,
         licence=paper.licence,
-        recipes=map(_encode_recipe, indexed.recipes),
-        passages=map(_encode_passage, indexed.passages),
+        recipes=map(encode_recipe, indexed.recipes),
+        passages=map(encode_passage, indexed.passages),
         served=served,
+        originals=map(encode_original, paper.originals),
     )
 
 
@@ -155,11 +176,12 @@ def decode_paper(reply: pb.GetPaperReply) -> IndexedPaper:
         doi=reply.doi,
         year=reply.year if reply.HasField("year") else None,
         licence=reply.licence,
+        originals=tuple(map(decode_original, reply.originals)),
     )
     return IndexedPaper(
         paper,
-        tuple(map(_decode_recipe, reply.recipes)),
-        tuple(map(_decode_passage, reply.passages)),
+        tuple(map(decode_recipe, reply.recipes)),
+        tuple(map(decode_passage, reply.passages)),
     )
 
 
@@ -205,7 +227,7 @@ def encode_served(
 
 def _result(hits: Iterable[pb.Hit], served: pb.Served) -> SearchResult:
     return SearchResult(
-        hits=tuple(map(_decode_hit, hits)),
+        hits=tuple(map(decode_hit, hits)),
         snapshot_id=served.snapshot_id,
         stage_ms=dict(sorted(served.stage_ms.items())),
         coverage=tuple(map(_decode_coverage, served.coverage)),
@@ -214,130 +236,3 @@ def _result(hits: Iterable[pb.Hit], served: pb.Served) -> SearchResult:
 
 def _decode_coverage(c: pb.Coverage) -> Coverage:
     return Coverage(View(c.view), c.shards, tuple(c.answered), dict(sorted(c.errors.items())))
-
-
-def _encode_hit(hit: Hit) -> pb.Hit:
-    return pb.Hit(
-        passage=_encode_passage(hit.passage),
-        score=hit.score,
-        rank=hit.rank,
-        parts=hit.parts,
-        terms=hit.terms,
-    )
-
-
-def _decode_hit(hit: pb.Hit) -> Hit:
-    return Hit(
-        _decode_passage(hit.passage),
-        hit.score,
-        hit.rank,
-        dict(sorted(hit.parts.items())),
-        dict(sorted(hit.terms.items())),
-    )
-
-
-def _encode_passage(passage: Passage) -> pb.Passage:
-    return pb.Passage(
-        passage_id=passage.passage_id,
-        paper_id=passage.paper_id,
-        view=passage.view,
-        title=passage.title,
-        heading=passage.heading,
-        text=passage.text,
-        support=passage.support,
-        spans=map(_encode_span, passage.spans),
-        kind=passage.kind,
-        year=passage.year,
-        ordinal=passage.ordinal,
-    )
-
-
-def _decode_passage(passage: pb.Passage) -> Passage:
-    return Passage(
-        passage_id=passage.passage_id,
-        paper_id=passage.paper_id,
-        view=View(passage.view),
-        ordinal=passage.ordinal,
-        title=passage.title,
-        heading=passage.heading,
-        text=passage.text,
-        support=passage.support,
-        spans=tuple(map(_decode_span, passage.spans)),
-        kind=Kind(passage.kind),
-        year=passage.year if passage.HasField("year") else None,
-    )
-
-
-def _encode_span(span: Span) -> pb.Span:
-    return pb.Span(start=span.start, end=span.end)
-
-
-def _decode_span(span: pb.Span) -> Span:
-    return Span(span.start, span.end)
-
-
-def _encode_citation(citation: Citation) -> pb.Citation:
-    return pb.Citation(
-        number=citation.number,
-        paper_id=citation.paper_id,
-        passage_id=citation.passage_id,
-        title=citation.title,
-        quote=citation.quote,
-        span=_encode_span(citation.span) if citation.span else None,
-    )
-
-
-def _decode_citation(c: pb.Citation) -> Citation:
-    span = _decode_span(c.span) if c.HasField("span") else None
-    return Citation(c.number, c.paper_id, c.passage_id, c.title, c.quote, span)
-
-
-def _encode_recipe(recipe: Recipe) -> pb.Recipe:
-    return pb.Recipe(
-        material=recipe.material,
-        method=recipe.method,
-        precursors=recipe.precursors,
-        steps=[
-            pb.Step(
-                operation=step.operation,
-                temperature=step.temperature,
-                time=step.time,
-                atmosphere=step.atmosphere,
-                span=_encode_span(step.span),
-                materials=step.materials,
-                conditions=step.conditions,
-            )
-            for step in recipe.steps
-        ],
-        extractor=recipe.extractor,
-        key_points=recipe.key_points,
-        read=map(_encode_span, recipe.read),
-        dropped=recipe.dropped,
-        fallback=recipe.fallback,
-    )
-
-
-def _decode_recipe(recipe: pb.Recipe) -> Recipe:
-    steps = tuple(
-        Step(
-            operation=s.operation,
-            span=_decode_span(s.span),
-            temperature=s.temperature,
-            time=s.time,
-            atmosphere=s.atmosphere,
-            materials=tuple(s.materials),
-            conditions=tuple(s.conditions),
-        )
-        for s in recipe.steps
-    )
-    return Recipe(
-        material=recipe.material,
-        method=recipe.method,
-        precursors=tuple(recipe.precursors),
-        steps=steps,
-        extractor=recipe.extractor,
-        key_points=tuple(recipe.key_points),
-        read=tuple(map(_decode_span, recipe.read)),
-        dropped=tuple(recipe.dropped),
-        fallback=recipe.fallback,
-    )

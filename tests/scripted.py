@@ -19,6 +19,7 @@ from reciper_ray.types import (
     Citation,
     Coverage,
     Hit,
+    Original,
     Passage,
     Query,
     SearchResult,
@@ -26,7 +27,20 @@ from reciper_ray.types import (
     View,
 )
 
-PASSAGE = Passage("p:1", "p", View.PARAGRAPH, 0, "T", "Methods", "held at 600 °C", "held at 600 °C")
+TEXT, IN_FILE = "held at 600 °C", "held at 600 oC"
+PASSAGE = Passage(
+    passage_id="p:1",
+    paper_id="p",
+    view=View.PARAGRAPH,
+    ordinal=0,
+    title="T",
+    heading="Methods",
+    text=TEXT,
+    support=TEXT,
+    originals=(Original(8, 14, "600 oC"),),
+    page=3,
+    last_page=4,
+)
 COVERAGE = Coverage(View.PARAGRAPH, 2, (0,), {1: "out of memory"})
 RESULT = SearchResult(
     (Hit(PASSAGE, 0.5, 1, {"dense": 0.3, "lexical": 0.2}, {"held": 0.05, "@873K": 0.15}),),
@@ -34,8 +48,14 @@ RESULT = SearchResult(
     {"total": 1.5},
     (COVERAGE,),
 )
-CITATION = Citation(1, "p", "p:1", "T", "held at 600 °C", Span(3, 17))
-ANSWER = Answer("Held at 600 °C [1].", False, (CITATION,))
+CITATION = Citation(1, "p", "p:1", "T", TEXT, Span(3, 17), IN_FILE, 3, 4)
+ANSWER = Answer(
+    "Held at 600 °C [1].",
+    False,
+    (CITATION,),
+    answerer="vllm:m",
+    unsupported=("quantity not in what it cites",),
+)
 QUERY = Query("at what temperature?", timeout_ms=5000)
 
 

@@ -4,15 +4,16 @@ from dataclasses import replace
 
 import pytest
 
-from reciper_ray import answer as answering
 from reciper_ray import claims
-from reciper_ray.answer import extractive
+from reciper_ray.answer import EXTRACTIVE, Answering, extractive
 from reciper_ray.errors import DeadlineExceeded
 from reciper_ray.types import (
+    Abstention,
     Answer,
     Filters,
     Hit,
     Method,
+    Original,
     Passage,
     Query,
     SearchResult,
@@ -68,6 +69,18 @@ def test_a_quote_is_verbatim_and_shown_on_one_line() -> None:
     assert answer.text == "“The BZY powder was fired at 900 °C for 5 h in air.” [1]"
 
 
+def test_a_citation_has_the_quote_as_the_file_has_it_and_its_pages() -> None:
+    text = "The BZY powder was fired at 900 °C for 5 h in air. It was then milled again."
+    damaged = replace(paragraph(text), originals=(Original(28, 34, "900 oC"),), page=3, last_page=4)
+    answer = extractive(QUESTION, hits(damaged), max_sentences=2)
+    first, second = answer.citations
+    assert first.quote == "The BZY powder was fired at 900 °C for 5 h in air."
+    assert first.original == "The BZY powder was fired at 900 oC for 5 h in air."
+    assert (first.page, first.last_page) == (3, 4)
+    assert second.original == ""
+    assert "900 °C" in answer.text
+
+
 def test_a_quote_of_a_recipe_points_to_the_step_it_comes_from() -> None:
     first, second = Span(4, 30), Span(31, len(PAPER))
     support = f"{PAPER[first.start : first.end]} {PAPER[second.start : second.end]}"
@@ -113,7 +126,13 @@ def test_it_answers_when_one_of_two_things_asked_is_reported() -> None:
 
 
 def test_it_abstains_without_citations_when_nothing_relevant_was_found() -> None:
-    nothing = Answer("Nothing relevant was retrieved.", abstained=True, citations=())
+    nothing = Answer(
+        "Nothing relevant was retrieved.",
+        abstained=True,
+        citations=(),
+        abstention=Abstention.NOTHING_RELEVANT,
+        answerer=EXTRACTIVE,
+    )
     assert extractive(QUESTION, []) == nothing
     assert extractive("Who won the football world cup in 1998?", hits(paragraph())) == nothing
     assert extractive("?", hits(paragraph())) == nothing
@@ -150,7 +169,7 @@ class Corpus:
 def test_the_rest_of_the_best_paper_is_read_too() -> None:
     intro = passage("a:0", "The BZY powder is of interest.")
     corpus = Corpus([intro], [intro, paragraph()])
-    answer, result = asyncio.run(answering.answer(Query(QUESTION, k=1), corpus.search))
+    answer, result = asyncio.run(Answering(corpus.search).answer(Query(QUESTION, k=1)))
     assert "900 °C" in answer.text
     assert [hit.passage for hit in result.hits] == [intro]
     first, within = corpus.asked
@@ -162,7 +181,7 @@ def test_the_rest_of_the_best_paper_is_read_too() -> None:
 def test_years_and_coverage_asked_for_hold_in_the_second_search() -> None:
     corpus = Corpus([paragraph()], [paragraph()])
     query = Query(QUESTION, filters=Filters(year_from=2001), min_coverage=0.5, timeout_ms=900)
-    asyncio.run(answering.answer(query, corpus.search))
+    asyncio.run(Answering(corpus.search).answer(query))
     within = corpus.asked[1]
     assert within.filters == Filters(frozenset({"a"}), year_from=2001)
     assert within.min_coverage == 0.5
@@ -178,13 +197,13 @@ def test_years_and_coverage_asked_for_hold_in_the_second_search() -> None:
 )
 def test_an_answer_from_recipes_alone_reads_no_paragraphs(query: Query) -> None:
     corpus = Corpus([paragraph()], [paragraph()])
-    asyncio.run(answering.answer(query, corpus.search))
+    asyncio.run(Answering(corpus.search).answer(query))
     assert corpus.asked == [query]
 
 
 def test_without_hits_there_is_no_second_search() -> None:
     corpus = Corpus([], [])
-    answer, _ = asyncio.run(answering.answer(Query(QUESTION), corpus.search))
+    answer, _ = asyncio.run(Answering(corpus.search).answer(Query(QUESTION)))
     assert answer.abstained
     assert len(corpus.asked) == 1
 
@@ -194,4 +213,4 @@ def test_an_error_of_the_search_is_the_answers() -> None:
         raise DeadlineExceeded("timeout_ms = 1 passed")
 
     with pytest.raises(DeadlineExceeded):
-        asyncio.run(answering.answer(Query(QUESTION), late))
+        asyncio.run(Answering(late).answer(Query(QUESTION)))

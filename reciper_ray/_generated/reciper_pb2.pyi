@@ -1,10 +1,22 @@
 from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
 from collections.abc import Iterable as _Iterable, Mapping as _Mapping
 from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 
 DESCRIPTOR: _descriptor.FileDescriptor
+
+class Abstention(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    ABSTENTION_NONE: _ClassVar[Abstention]
+    ABSTENTION_NOTHING_RELEVANT: _ClassVar[Abstention]
+    ABSTENTION_NOT_REPORTED: _ClassVar[Abstention]
+    ABSTENTION_CONFLICT: _ClassVar[Abstention]
+ABSTENTION_NONE: Abstention
+ABSTENTION_NOTHING_RELEVANT: Abstention
+ABSTENTION_NOT_REPORTED: Abstention
+ABSTENTION_CONFLICT: Abstention
 
 class Span(_message.Message):
     __slots__ = ("start", "end")
@@ -13,6 +25,16 @@ class Span(_message.Message):
     start: int
     end: int
     def __init__(self, start: _Optional[int] = ..., end: _Optional[int] = ...) -> None: ...
+
+class Original(_message.Message):
+    __slots__ = ("start", "end", "text")
+    START_FIELD_NUMBER: _ClassVar[int]
+    END_FIELD_NUMBER: _ClassVar[int]
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    start: int
+    end: int
+    text: str
+    def __init__(self, start: _Optional[int] = ..., end: _Optional[int] = ..., text: _Optional[str] = ...) -> None: ...
 
 class Filters(_message.Message):
     __slots__ = ("paper_ids", "year_from", "year_to")
@@ -43,7 +65,7 @@ class SearchRequest(_message.Message):
     def __init__(self, question: _Optional[str] = ..., method: _Optional[str] = ..., k: _Optional[int] = ..., views: _Optional[_Iterable[str]] = ..., filters: _Optional[_Union[Filters, _Mapping]] = ..., timeout_ms: _Optional[int] = ..., min_coverage: _Optional[float] = ...) -> None: ...
 
 class Passage(_message.Message):
-    __slots__ = ("passage_id", "paper_id", "view", "title", "heading", "text", "support", "spans", "kind", "year", "ordinal")
+    __slots__ = ("passage_id", "paper_id", "view", "title", "heading", "text", "support", "spans", "kind", "year", "ordinal", "originals", "page", "last_page")
     PASSAGE_ID_FIELD_NUMBER: _ClassVar[int]
     PAPER_ID_FIELD_NUMBER: _ClassVar[int]
     VIEW_FIELD_NUMBER: _ClassVar[int]
@@ -55,6 +77,9 @@ class Passage(_message.Message):
     KIND_FIELD_NUMBER: _ClassVar[int]
     YEAR_FIELD_NUMBER: _ClassVar[int]
     ORDINAL_FIELD_NUMBER: _ClassVar[int]
+    ORIGINALS_FIELD_NUMBER: _ClassVar[int]
+    PAGE_FIELD_NUMBER: _ClassVar[int]
+    LAST_PAGE_FIELD_NUMBER: _ClassVar[int]
     passage_id: str
     paper_id: str
     view: str
@@ -66,7 +91,10 @@ class Passage(_message.Message):
     kind: str
     year: int
     ordinal: int
-    def __init__(self, passage_id: _Optional[str] = ..., paper_id: _Optional[str] = ..., view: _Optional[str] = ..., title: _Optional[str] = ..., heading: _Optional[str] = ..., text: _Optional[str] = ..., support: _Optional[str] = ..., spans: _Optional[_Iterable[_Union[Span, _Mapping]]] = ..., kind: _Optional[str] = ..., year: _Optional[int] = ..., ordinal: _Optional[int] = ...) -> None: ...
+    originals: _containers.RepeatedCompositeFieldContainer[Original]
+    page: int
+    last_page: int
+    def __init__(self, passage_id: _Optional[str] = ..., paper_id: _Optional[str] = ..., view: _Optional[str] = ..., title: _Optional[str] = ..., heading: _Optional[str] = ..., text: _Optional[str] = ..., support: _Optional[str] = ..., spans: _Optional[_Iterable[_Union[Span, _Mapping]]] = ..., kind: _Optional[str] = ..., year: _Optional[int] = ..., ordinal: _Optional[int] = ..., originals: _Optional[_Iterable[_Union[Original, _Mapping]]] = ..., page: _Optional[int] = ..., last_page: _Optional[int] = ...) -> None: ...
 
 class Hit(_message.Message):
     __slots__ = ("passage", "score", "rank", "parts", "terms")
@@ -147,32 +175,46 @@ class AnswerRequest(_message.Message):
     def __init__(self, search: _Optional[_Union[SearchRequest, _Mapping]] = ...) -> None: ...
 
 class Citation(_message.Message):
-    __slots__ = ("number", "paper_id", "passage_id", "title", "quote", "span")
+    __slots__ = ("number", "paper_id", "passage_id", "title", "quote", "span", "original", "page", "last_page")
     NUMBER_FIELD_NUMBER: _ClassVar[int]
     PAPER_ID_FIELD_NUMBER: _ClassVar[int]
     PASSAGE_ID_FIELD_NUMBER: _ClassVar[int]
     TITLE_FIELD_NUMBER: _ClassVar[int]
     QUOTE_FIELD_NUMBER: _ClassVar[int]
     SPAN_FIELD_NUMBER: _ClassVar[int]
+    ORIGINAL_FIELD_NUMBER: _ClassVar[int]
+    PAGE_FIELD_NUMBER: _ClassVar[int]
+    LAST_PAGE_FIELD_NUMBER: _ClassVar[int]
     number: int
     paper_id: str
     passage_id: str
     title: str
     quote: str
     span: Span
-    def __init__(self, number: _Optional[int] = ..., paper_id: _Optional[str] = ..., passage_id: _Optional[str] = ..., title: _Optional[str] = ..., quote: _Optional[str] = ..., span: _Optional[_Union[Span, _Mapping]] = ...) -> None: ...
+    original: str
+    page: int
+    last_page: int
+    def __init__(self, number: _Optional[int] = ..., paper_id: _Optional[str] = ..., passage_id: _Optional[str] = ..., title: _Optional[str] = ..., quote: _Optional[str] = ..., span: _Optional[_Union[Span, _Mapping]] = ..., original: _Optional[str] = ..., page: _Optional[int] = ..., last_page: _Optional[int] = ...) -> None: ...
 
 class CompleteAnswer(_message.Message):
-    __slots__ = ("text", "abstained", "citations", "evidence")
+    __slots__ = ("text", "abstained", "citations", "evidence", "abstention", "answerer", "fallback", "unsupported")
     TEXT_FIELD_NUMBER: _ClassVar[int]
     ABSTAINED_FIELD_NUMBER: _ClassVar[int]
     CITATIONS_FIELD_NUMBER: _ClassVar[int]
     EVIDENCE_FIELD_NUMBER: _ClassVar[int]
+    ABSTENTION_FIELD_NUMBER: _ClassVar[int]
+    ANSWERER_FIELD_NUMBER: _ClassVar[int]
+    FALLBACK_FIELD_NUMBER: _ClassVar[int]
+    UNSUPPORTED_FIELD_NUMBER: _ClassVar[int]
     text: str
     abstained: bool
     citations: _containers.RepeatedCompositeFieldContainer[Citation]
     evidence: _containers.RepeatedCompositeFieldContainer[Hit]
-    def __init__(self, text: _Optional[str] = ..., abstained: _Optional[bool] = ..., citations: _Optional[_Iterable[_Union[Citation, _Mapping]]] = ..., evidence: _Optional[_Iterable[_Union[Hit, _Mapping]]] = ...) -> None: ...
+    abstention: Abstention
+    answerer: str
+    fallback: str
+    unsupported: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, text: _Optional[str] = ..., abstained: _Optional[bool] = ..., citations: _Optional[_Iterable[_Union[Citation, _Mapping]]] = ..., evidence: _Optional[_Iterable[_Union[Hit, _Mapping]]] = ..., abstention: _Optional[_Union[Abstention, str]] = ..., answerer: _Optional[str] = ..., fallback: _Optional[str] = ..., unsupported: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class AnswerReply(_message.Message):
     __slots__ = ("token", "answer", "served")
@@ -233,7 +275,7 @@ class Recipe(_message.Message):
     def __init__(self, material: _Optional[str] = ..., method: _Optional[str] = ..., precursors: _Optional[_Iterable[str]] = ..., steps: _Optional[_Iterable[_Union[Step, _Mapping]]] = ..., extractor: _Optional[str] = ..., key_points: _Optional[_Iterable[str]] = ..., read: _Optional[_Iterable[_Union[Span, _Mapping]]] = ..., dropped: _Optional[_Iterable[str]] = ..., fallback: _Optional[str] = ...) -> None: ...
 
 class GetPaperReply(_message.Message):
-    __slots__ = ("paper_id", "title", "text", "source", "doi", "year", "licence", "recipes", "passages", "served")
+    __slots__ = ("paper_id", "title", "text", "source", "doi", "year", "licence", "recipes", "passages", "served", "originals")
     PAPER_ID_FIELD_NUMBER: _ClassVar[int]
     TITLE_FIELD_NUMBER: _ClassVar[int]
     TEXT_FIELD_NUMBER: _ClassVar[int]
@@ -244,6 +286,7 @@ class GetPaperReply(_message.Message):
     RECIPES_FIELD_NUMBER: _ClassVar[int]
     PASSAGES_FIELD_NUMBER: _ClassVar[int]
     SERVED_FIELD_NUMBER: _ClassVar[int]
+    ORIGINALS_FIELD_NUMBER: _ClassVar[int]
     paper_id: str
     title: str
     text: str
@@ -254,7 +297,8 @@ class GetPaperReply(_message.Message):
     recipes: _containers.RepeatedCompositeFieldContainer[Recipe]
     passages: _containers.RepeatedCompositeFieldContainer[Passage]
     served: Served
-    def __init__(self, paper_id: _Optional[str] = ..., title: _Optional[str] = ..., text: _Optional[str] = ..., source: _Optional[str] = ..., doi: _Optional[str] = ..., year: _Optional[int] = ..., licence: _Optional[str] = ..., recipes: _Optional[_Iterable[_Union[Recipe, _Mapping]]] = ..., passages: _Optional[_Iterable[_Union[Passage, _Mapping]]] = ..., served: _Optional[_Union[Served, _Mapping]] = ...) -> None: ...
+    originals: _containers.RepeatedCompositeFieldContainer[Original]
+    def __init__(self, paper_id: _Optional[str] = ..., title: _Optional[str] = ..., text: _Optional[str] = ..., source: _Optional[str] = ..., doi: _Optional[str] = ..., year: _Optional[int] = ..., licence: _Optional[str] = ..., recipes: _Optional[_Iterable[_Union[Recipe, _Mapping]]] = ..., passages: _Optional[_Iterable[_Union[Passage, _Mapping]]] = ..., served: _Optional[_Union[Served, _Mapping]] = ..., originals: _Optional[_Iterable[_Union[Original, _Mapping]]] = ...) -> None: ...
 
 class InfoRequest(_message.Message):
     __slots__ = ()

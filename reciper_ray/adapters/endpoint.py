@@ -18,8 +18,10 @@ from reciper_ray.config import EndpointConfig, SamplingConfig
 from reciper_ray.errors import ConfigError
 from reciper_ray.generation import Completion, Prompt, digest
 
-_PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
+# Statuses that may pass.
+PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
 _REFUSED = frozenset({401, 403})
+_SECTION = "extract"
 _LONGEST_PAUSE_S = 30.0
 _CHECK_TIMEOUT_S = 10.0
 
@@ -31,14 +33,14 @@ class EndpointGenerator:
     def __init__(self, config: EndpointConfig, sampling: SamplingConfig) -> None:
         self._config, self._sampling = config, sampling
         self._url = config.url.rstrip("/")
-        self._headers = {"Authorization": f"Bearer {_key(config)}"} if config.api_key_env else {}
+        self._headers = headers(config, _SECTION)
         self.name = fingerprint(config, sampling)
         self.room = config.context - sampling.max_tokens
-        self._check()
+        check(config, _SECTION)
 
     def count(self, text: str) -> int:
         """Tokens of `text`, estimated high."""
-        return math.ceil(len(text) / self._config.chars_per_token)
+        return estimate(self._config, text)
 
     def generate(self, prompts: Sequence[Prompt], attempt: int = 0) -> list[Completion]:
         """See `Generator`."""
@@ -48,14 +50,14 @@ class EndpointGenerator:
     def _complete(self, prompt: Prompt, attempt: int) -> Completion:
         if self.count(prompt.system) + self.count(prompt.user) > self.room:
             return Completion(error="prompt longer than the context")
-        body = self._body(prompt, attempt)
+        payload = body(self._config, self._sampling, prompt, attempt)
         error = ""
         for n in range(self._config.attempts):
             pause = self._config.backoff_s * 2**n
             try:
                 reply = requests.post(
                     f"{self._url}/chat/completions",
-                    json=body,
+                    json=payload,
                     headers=self._headers,
                     timeout=self._config.timeout_s,
                 )
@@ -71,44 +73,12 @@ class EndpointGenerator:
                     error = "endpoint: no completion in the reply"
                 else:
                     error = f"endpoint: status {reply.status_code}"
-                    if reply.status_code not in _PASSING:
+                    if reply.status_code not in PASSING:
                         break
                     pause = max(pause, _retry_after(reply))
             if n + 1 < self._config.attempts:
                 time.sleep(min(pause, _LONGEST_PAUSE_S))
         return Completion(error=error)
-
-    def _body(self, prompt: Prompt, attempt: int) -> dict[str, Any]:
-        sampling = self._sampling
-        warm = max(sampling.temperature, sampling.retry_temperature)
-        body: dict[str, Any] = {
-            "model": self._config.model,
-            "messages": [
-                {"role": "system", "content": prompt.system},
-                {"role": "user", "content": prompt.user},
-            ],
-            "max_tokens": sampling.max_tokens,
-            "temperature": warm if attempt else sampling.temperature,
-            "top_p": sampling.top_p,
-            "seed": sampling.seed + attempt,
-        }
-        if self._config.structured == "json_schema":
-            named = {"name": "answer", "schema": dict(prompt.schema)}
-            body["response_format"] = {"type": "json_schema", "json_schema": named}
-        elif self._config.structured == "json_object":
-            body["response_format"] = {"type": "json_object"}
-        return body
-
-    def _check(self) -> None:
-        named = f"extract.openai.url = {self._config.url!r}"
-        try:
-            reply = requests.get(
-                f"{self._url}/models", headers=self._headers, timeout=_CHECK_TIMEOUT_S
-            )
-        except requests.RequestException as error:
-            raise ConfigError(f"{named} does not answer: {type(error).__name__}") from error
-        if reply.status_code in _REFUSED:
-            raise ConfigError(f"{named} refuses the key (extract.openai.api_key_env)")
 
 
 def fingerprint(config: EndpointConfig, sampling: SamplingConfig) -> str:
@@ -118,10 +88,59 @@ def fingerprint(config: EndpointConfig, sampling: SamplingConfig) -> str:
     return f"openai:{config.model}:{digest(*options)}"
 
 
-def _key(config: EndpointConfig) -> str:
+def estimate(config: EndpointConfig, text: str) -> int:
+    """How many tokens `text` has, estimated high."""
+    return math.ceil(len(text) / config.chars_per_token)
+
+
+def body(
+    config: EndpointConfig, sampling: SamplingConfig, prompt: Prompt, attempt: int = 0
+) -> dict[str, Any]:
+    """What is sent for `prompt`, to be answered differently for each `attempt`."""
+    warm = max(sampling.temperature, sampling.retry_temperature)
+    sent: dict[str, Any] = {
+        "model": config.model,
+        "messages": [
+            {"role": "system", "content": prompt.system},
+            {"role": "user", "content": prompt.user},
+        ],
+        "max_tokens": sampling.max_tokens,
+        "temperature": warm if attempt else sampling.temperature,
+        "top_p": sampling.top_p,
+        "seed": sampling.seed + attempt,
+    }
+    if prompt.schema and config.structured == "json_schema":
+        named = {"name": "answer", "schema": dict(prompt.schema)}
+        sent["response_format"] = {"type": "json_schema", "json_schema": named}
+    elif prompt.schema and config.structured == "json_object":
+        sent["response_format"] = {"type": "json_object"}
+    return sent
+
+
+def headers(config: EndpointConfig, section: str) -> dict[str, str]:
+    """What authorizes a call. Raises `ConfigError` naming a variable that is not set."""
+    if not config.api_key_env:
+        return {}
     if key := os.environ.get(config.api_key_env):
-        return key
-    raise ConfigError(f"extract.openai.api_key_env = {config.api_key_env!r}: no such variable set")
+        return {"Authorization": f"Bearer {key}"}
+    raise ConfigError(
+        f"{section}.openai.api_key_env = {config.api_key_env!r}: no such variable set"
+    )
+
+
+def check(config: EndpointConfig, section: str) -> None:
+    """Raises `ConfigError` naming the URL, as `section` of the configuration has it, if nothing can
+    be asked there."""
+    named = f"{section}.openai.url = {config.url!r}"
+    authorized = headers(config, section)
+    try:
+        reply = requests.get(
+            f"{config.url.rstrip('/')}/models", headers=authorized, timeout=_CHECK_TIMEOUT_S
+        )
+    except requests.RequestException as error:
+        raise ConfigError(f"{named} does not answer: {type(error).__name__}") from error
+    if reply.status_code in _REFUSED:
+        raise ConfigError(f"{named} refuses the key ({section}.openai.api_key_env)")
 
 
 def _completion(reply: requests.Response) -> Completion | None:

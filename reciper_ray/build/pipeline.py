@@ -29,6 +29,7 @@ from reciper_ray.errors import ConfigError, InvalidArgument, PublishConflict, Re
 from reciper_ray.history import sweep
 from reciper_ray.leases import Held, Kind, wait_for
 from reciper_ray.manifest import EncoderInfo, Manifest
+from reciper_ray.recipe.outcome import Outcome, outcome
 from reciper_ray.snapshot import Snapshot, current_id
 from reciper_ray.types import Rejection, View
 
@@ -42,7 +43,8 @@ class Summary:
     `resumed` from a build that did not finish; `extracted` got their recipes and `embedded`
     passages their vectors in this one. `rewritten` shards have other files than before. `seconds`
     by stage: `read`, `extract`, `chunk` and `embed` are summed over workers, which work side by
-    side; `papers` is the time those took together, `total` everything."""
+    side; `papers` is the time those took together, `total` everything. `model` says how a language
+    model fared that wrote the recipes, None if none was to."""
 
     snapshot_id: str
     uri: str
@@ -59,6 +61,7 @@ class Summary:
     embedded: int
     rewritten: int
     seconds: Mapping[str, float]
+    model: Outcome | None = None
 
 
 def build(
@@ -73,9 +76,9 @@ def build(
     shards, `PublishConflict` if others published again and again; whatever is raised, the store's
     current snapshot is untouched, and `progress` is told which that is.
     """
+    corpus, files = open_corpus(corpus_uri)
     store = Store.open(out_uri)
     _refuse_store_in_corpus(store, Store.open(corpus_uri))
-    corpus, files = open_corpus(corpus_uri)
     clock, work = Clock(), Counter[str]()
     try:
         with Held(store, Kind.BUILD) as lease, cluster(), own_errors():
@@ -159,6 +162,9 @@ def _build(
         embedded=work["embedded"],
         rewritten=sum(any(f.path not in before for f in shard.files) for shard in written),
         seconds=stages.seconds(receipts) | clock.seconds(),
+        model=outcome(Snapshot(store, manifest).recipes())
+        if config.extract.backend != "extractive"
+        else None,
     )
 
 

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -42,6 +43,7 @@ def _text(summary: "Summary") -> str:
         ("work", _work(summary)),
         ("passages", ", ".join(f"{n} {view}" for view, n in summary.passages.items())),
         ("recipes", str(summary.recipes)),
+        *_model(summary),
         ("copies", str(summary.copies)),
         ("quarantined", str(rejected)),
         *(("", f"{count} x {reason}") for reason, count in summary.quarantined.items()),
@@ -58,3 +60,15 @@ def _work(summary: "Summary") -> str:
         f"{summary.rewritten} shards rewritten",
     ]
     return ", ".join(filter(None, parts))
+
+
+def _model(summary: "Summary") -> Iterator[tuple[str, str]]:
+    """How a language model fared as extractor."""
+    if summary.model is None:
+        return
+    counts = summary.model.fallbacks
+    yield "by the model", f"{summary.model.written} papers; in {sum(counts.values())} by sentences"
+    yield from (("", f"{count} x {reason}") for reason, count in counts.items())
+    dropped = summary.model.dropped
+    yield "dropped", f"{sum(dropped.values())} values that the papers do not state"
+    yield from (("", f"{count} x {reason}") for reason, count in dropped.items())

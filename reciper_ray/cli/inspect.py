@@ -1,6 +1,7 @@
 """`reciper inspect`: what a published snapshot holds."""
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Annotated
@@ -9,8 +10,9 @@ import typer
 
 from reciper_ray.copies import Copy
 from reciper_ray.manifest import Manifest
+from reciper_ray.provenance import as_written, page_range
 from reciper_ray.snapshot import IndexedPaper, Snapshot
-from reciper_ray.types import Paper, Passage, Recipe, Rejection
+from reciper_ray.types import Paper, Recipe, Rejection
 
 
 def inspect(
@@ -28,7 +30,14 @@ def inspect(
     if paper:
         found = snapshot.paper(paper)
         copies = [copy for copy in snapshot.copies() if copy.kept_id == found.paper.paper_id]
-        result: object = asdict(found) | {"copies": [asdict(copy) for copy in copies]}
+        passages = [
+            asdict(passage) | {"original": as_written(passage.support, passage.originals)}
+            for passage in found.passages
+        ]
+        result: object = asdict(found) | {
+            "passages": passages,
+            "copies": [asdict(copy) for copy in copies],
+        }
         lines = _paper(found, copies)
     elif quarantine:
         rejections = snapshot.quarantine()
@@ -83,21 +92,27 @@ def _paper(found: IndexedPaper, copies: Sequence[Copy]) -> Iterator[str]:
     for recipe in found.recipes:
         yield from _recipe(paper, recipe)
     for passage in found.passages:
-        where = "".join(f" ({part})" for part in (passage.heading, _page(paper, passage)) if part)
+        pages = page_range(passage.page, passage.last_page)
+        where = "".join(f" ({part})" for part in (passage.heading, pages) if part)
         yield f"\n{passage.view} {passage.ordinal}  {passage.passage_id}{where}\n{passage.text}"
-
-
-def _page(paper: Paper, passage: Passage) -> str:
-    """The page on which the passage begins, "" where the source has no pages."""
-    for paragraph in paper.paragraphs:
-        if passage.spans and paragraph.start <= passage.spans[0].start < paragraph.end:
-            return f"page {paragraph.page}" if paragraph.page else ""
-    return ""
+        if passage.originals:
+            yield f"in the file: {as_written(passage.support, passage.originals)}"
 
 
 def _recipe(paper: Paper, recipe: Recipe) -> Iterator[str]:
     yield f"\nrecipe of {recipe.material or 'an unnamed material'} ({recipe.extractor})"
-    yield from _fields(method=recipe.method, precursors=", ".join(recipe.precursors))
+    yield from _fields(
+        method=recipe.method,
+        precursors=", ".join(recipe.precursors),
+        fallback=recipe.fallback,
+        read=f"{sum(span.end - span.start for span in recipe.read):,} characters of"
+        f" {len(paper.text):,}"
+        if recipe.read
+        else "",
+        dropped="; ".join(
+            f"{why} ({count})" for why, count in sorted(Counter(recipe.dropped).items())
+        ),
+    )
     for number, step in enumerate(recipe.steps, start=1):
         conditions = filter(None, (step.temperature, step.time, step.atmosphere))
         yield f"{number:>3}. {', '.join((step.operation, *conditions))}"

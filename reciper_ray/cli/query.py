@@ -2,7 +2,9 @@
 
 import asyncio
 import json
+import sys
 import textwrap
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -14,8 +16,10 @@ from rich.console import Console
 from rich.text import Text
 
 from reciper_ray import config
-from reciper_ray.client import DEFAULT_ADDRESS, Client, Piece
-from reciper_ray.types import Answer, Citation, Hit, Method, Query, SearchResult
+from reciper_ray.client import DEFAULT_ADDRESS, Client
+from reciper_ray.provenance import as_written, page_range
+from reciper_ray.text import squeeze
+from reciper_ray.types import Answer, Citation, Hit, Method, Piece, Query, SearchResult
 
 SNIPPET_CHARS = 240
 
@@ -83,7 +87,7 @@ def ask(
                 continue
             answer, result = piece
             if as_json:
-                _print_json({**_result(query, result), "answer": asdict(answer)})
+                _print_json({**_result(query, result), "answer": _answer(answer)})
             else:
                 _print_citations(answer)
 
@@ -107,9 +111,18 @@ class _InProcess:
         return result
 
     def stream(self, query: Query) -> Iterator[Piece]:
-        answer, result = asyncio.run(self._engine.answer(query))
-        yield answer.text
-        yield answer, result
+        pieces = self._engine.stream(query)
+
+        async def following() -> Piece | None:
+            piece: Piece | None = await anext(pieces, None)
+            return piece
+
+        with asyncio.Runner() as runner:
+            try:
+                while (piece := runner.run(following())) is not None:
+                    yield piece
+            finally:
+                runner.run(pieces.aclose())
 
 
 @contextmanager
@@ -125,8 +138,10 @@ def _source(
             yield client
         return
     settings = config.load(config_file)
+    from reciper_ray.adapters.answerer import prepare
     from reciper_ray.local import open_snapshot
 
+    prepare(settings.answer, lambda line: print(line, file=sys.stderr, flush=True))
     with open_snapshot(snapshot, settings) as engine:
         yield _InProcess(engine)
 
@@ -146,6 +161,9 @@ def _result(query: Query, result: SearchResult) -> dict[str, object]:
                 "heading": hit.passage.heading,
                 "year": hit.passage.year,
                 "text": hit.passage.support,
+                "original": as_written(hit.passage.support, hit.passage.originals),
+                "page": hit.passage.page,
+                "last_page": hit.passage.last_page,
                 "score": hit.score,
                 "parts": dict(sorted(hit.parts.items())),
                 "terms": dict(sorted(hit.terms.items(), key=lambda item: (-item[1], item[0]))),
@@ -155,6 +173,11 @@ def _result(query: Query, result: SearchResult) -> dict[str, object]:
         "stage_ms": dict(sorted(result.stage_ms.items())),
         "coverage": [asdict(c) | {"share": c.share} for c in result.coverage],
     }
+
+
+def _answer(answer: Answer) -> dict[str, object]:
+    citations = [asdict(c) | {"original": c.original or c.quote} for c in answer.citations]
+    return asdict(answer) | {"citations": citations}
 
 
 def _print_json(data: object) -> None:
@@ -167,13 +190,15 @@ def _print_hits(result: SearchResult) -> None:
         console.print("nothing found")
     for hit in result.hits:
         console.print(_heading(hit), soft_wrap=True)
-        console.print(Text(f"    {_snippet(hit.passage.support)}", style="dim"), soft_wrap=True)
+        shown = as_written(hit.passage.support, hit.passage.originals)
+        console.print(Text(f"    {_snippet(shown)}", style="dim"), soft_wrap=True)
     _print_gaps(result)
 
 
 def _heading(hit: Hit) -> Text:
     passage = hit.passage
     parts = ", ".join(f"{name} {value:.3f}" for name, value in sorted(hit.parts.items()))
+    pages = page_range(passage.page, passage.last_page)
     return Text.assemble(
         f"{hit.rank:>2}. ",
         (f"{hit.score:.4f}", "bold"),
@@ -181,6 +206,7 @@ def _heading(hit: Hit) -> Text:
         (passage.paper_id, "bold cyan"),
         f"  {passage.view}",
         f", {passage.heading}" if passage.heading else "",
+        f", {pages}" if pages else "",
     )
 
 
@@ -201,17 +227,32 @@ def _snippet(text: str) -> str:
 def _print_citations(answer: Answer) -> None:
     console = Console(highlight=False)
     console.print()
+    for line in _how(answer):
+        console.print(Text(f"({line})", style="dim"), soft_wrap=True)
     for citation in _by_number(answer.citations):
+        pages = page_range(citation.page, citation.last_page)
+        quote = squeeze(citation.original or citation.quote)
         console.print()
         console.print(
             Text.assemble(
-                f"[{citation.number}] ", (citation.paper_id, "bold cyan"), f"  {citation.title}"
+                f"[{citation.number}] ",
+                (citation.paper_id, "bold cyan"),
+                f", {pages}" if pages else "",
+                f"  {citation.title}",
             ),
             soft_wrap=True,
         )
-        console.print(
-            Text(f"    “{' '.join(citation.quote.split())}”", style="dim"), soft_wrap=True
-        )
+        console.print(Text(f"    “{quote}”", style="dim"), soft_wrap=True)
+
+
+def _how(answer: Answer) -> Iterator[str]:
+    """What a reader should know of how the answer came about."""
+    if answer.abstention:
+        yield f"no answer: {answer.abstention.value.replace('_', ' ')}"
+    if answer.fallback:
+        yield f"quotes in the language model's place: {answer.fallback}"
+    for why, count in Counter(answer.unsupported).items():
+        yield f"{count} x a sentence of the language model left out: {why}"
 
 
 def _by_number(citations: Sequence[Citation]) -> list[Citation]:

@@ -8,6 +8,7 @@ highlights, attachments.
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from lxml import etree
 
@@ -31,6 +32,7 @@ _INLINE = Inline(
     raised=frozenset(["sup"]),
     lowered=frozenset(["inf", "sub"]),
 )
+_WHOLE = replace(_INLINE, left_out=frozenset({"bibliography", "further-reading", "label"}))
 _line = _INLINE.line
 _HEADING_CHARS = 160
 
@@ -46,6 +48,7 @@ def _parse(source: str, data: bytes) -> Iterator[Paper]:
         FORMAT.name,
         _first(head, "title") or xml.first(root, "coredata/title"),
         [*(list(_abstract(head)) or _description(root)), *_parts(article)],
+        _WHOLE.inside(root, ""),
         authors=_authors(head) or tuple(_turned(root.iterfind("coredata/creator"))),
         year=_year(root, article),
         doi=xml.first(root, "coredata/doi") or xml.first(article, "item-info/doi"),

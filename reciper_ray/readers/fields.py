@@ -35,6 +35,15 @@ def kind(value: Any) -> str:
     return _KINDS.get(type(value), "a number or boolean")
 
 
+def written(value: Any) -> str:
+    """All texts in `value`, blank lines between."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list):
+        return "\n\n".join(filter(None, map(written, value)))
+    return value if isinstance(value, str) else ""
+
+
 def names(value: Any) -> tuple[str, ...]:
     """Authors given as names, as objects with a name or its parts, or as one string."""
     if isinstance(value, str):

@@ -8,6 +8,7 @@ fetched or run.
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from lxml import etree, html
 
@@ -63,6 +64,7 @@ _INLINE = Inline(
     apart=frozenset({"br", *_BLOCKS}),
     is_mark=_is_mark,
 )
+_WHOLE = replace(_INLINE, left_out=frozenset({"annotation", "head", *_DROPPED}))
 
 
 def _parse(source: str, data: bytes) -> Iterator[Paper]:
@@ -90,6 +92,7 @@ def _parse(source: str, data: bytes) -> Iterator[Paper]:
         FORMAT.name,
         title,
         lay_out(elements),
+        _WHOLE.inside(root, ""),
         authors=tuple(tags.get("citation_author", tags.get("dc.creator", []))),
         year=int(year[0]) if year else None,
         doi=find_doi(doi),

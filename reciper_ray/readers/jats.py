@@ -8,6 +8,7 @@ biographies, the files behind links.
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from lxml import etree
 
@@ -65,6 +66,7 @@ def _paper(paper_id: str, source: str, article: etree._Element) -> Paper:
         FORMAT.name,
         _title(front),
         [*_abstract(front), *_body(article), *_author_notes(front)],
+        _WHOLE.inside(article, ""),
         authors=_authors(front),
         year=_year(front),
         doi=_first(front, "article-id[@pub-id-type='doi']"),
@@ -196,4 +198,5 @@ def _is_bibr(element: etree._Element) -> bool:
 
 
 _INLINE = Inline(frozenset(_LEFT_OUT | _FLOATS), frozenset(_APART), is_mark=_is_citation_mark)
+_WHOLE = replace(_INLINE, left_out=frozenset(_FILES | {"ref-list", "label"}))
 _line = _INLINE.line

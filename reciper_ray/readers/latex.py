@@ -9,31 +9,9 @@ Layout (matrices, alignment) is flattened.
 import html
 import re
 
+from reciper_ray.latex import SYMBOLS
 from reciper_ray.readers.script import superscript
 
-_RELATIONS = {
-    "times": "×", "pm": "±", "le": "≤", "leq": "≤", "leqslant": "≤", "ge": "≥", "geq": "≥",
-    "geqslant": "≥", "approx": "≈", "simeq": "≃", "cong": "≅", "equiv": "≡", "neq": "≠",
-    "ne": "≠", "propto": "∝", "ll": "≪", "gg": "≫", "gtrsim": "≳", "lesssim": "≲", "to": "→",
-    "rightarrow": "→", "longrightarrow": "→", "leftarrow": "←", "leftrightarrow": "↔",
-    "rightleftharpoons": "⇌", "Rightarrow": "⇒", "in": "∈", "over": "/", "div": "÷",
-}  # fmt: skip
-_SYMBOLS = {
-    "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ε", "varepsilon": "ε",
-    "zeta": "ζ", "eta": "η", "theta": "θ", "vartheta": "θ", "iota": "ι", "kappa": "κ",
-    "lambda": "λ", "mu": "μ", "upmu": "μ", "nu": "ν", "xi": "ξ", "pi": "π", "rho": "ρ",
-    "varrho": "ρ", "sigma": "σ", "tau": "τ", "upsilon": "υ", "phi": "φ", "varphi": "φ",
-    "chi": "χ", "psi": "ψ", "omega": "ω", "Gamma": "Γ", "Delta": "Δ", "Theta": "Θ",
-    "Lambda": "Λ", "Xi": "Ξ", "Pi": "Π", "Sigma": "Σ", "Phi": "Φ", "Psi": "Ψ", "Omega": "Ω",
-    "triangle": "Δ", "circ": "°", "degree": "°", "textdegree": "°", "prime": "′", "AA": "Å",
-    "ell": "ℓ", "hbar": "ħ", "partial": "∂", "nabla": "∇", "infty": "∞", "sum": "∑", "prod": "∏",
-    "int": "∫", "cdot": "·", "bullet": "•", "star": "*", "ast": "*", "dagger": "†", "ddagger": "‡",
-    "perp": "⊥", "parallel": "∥", "mid": "|", "vert": "|", "backslash": "\\", "lbrace": "{",
-    "rbrace": "}", "lbrack": "[", "rbrack": "]", "langle": "⟨", "rangle": "⟩", "ldots": "…",
-    "cdots": "…", "dots": "…", "sim": "∼", "square": "□", "bigcirc": "○", "textmu": "μ",
-    "mp": "∓", "quad": " ", "qquad": " ", ",": " ", ";": " ", ":": " ", " ": " ", "\\": " ",
-    "!": "", "hfill": " ", **{name: f" {sign} " for name, sign in _RELATIONS.items()},
-}  # fmt: skip
 _IGNORED = {"left", "right", "big", "Big", "bigg", "Bigg", "displaystyle", "textstyle", "limits"}
 _IGNORED |= {"nolimits", "nonumber", "rm", "bf", "it", "middle"}
 _ARGUMENT_LEFT_OUT = {"begin", "end", "label", "hspace", "vspace", "color"}
@@ -171,8 +149,8 @@ class _Reader:
         return "−" if token == "-" else token
 
     def _command(self, name: str) -> str:
-        if name in _SYMBOLS:
-            return _SYMBOLS[name]
+        if name in SYMBOLS:
+            return SYMBOLS[name]
         if name in _IGNORED:
             return ""
         if name in _ARGUMENT_LEFT_OUT:

@@ -71,8 +71,7 @@ def lay_out(elements: Sequence[Heading | Block], *, weak_breaks: bool = False) -
             if block.kind is not Kind.TEXT:
                 blocks.append(block)
             elif last_text is not None and _torn(blocks[last_text].text, block.text, weak_breaks):
-                whole = f"{blocks[last_text].text} {block.text}"
-                blocks[last_text] = replace(blocks[last_text], text=whole)
+                blocks[last_text] = blocks[last_text].joined(block)
             else:
                 if weak_breaks or len(block.text) >= _TORN_CHARS:
                     last_text = len(blocks)

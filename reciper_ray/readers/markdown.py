@@ -45,7 +45,8 @@ _HEAD, _STAMP = 6000, 1000
 
 
 def _parse(source: str, data: bytes) -> Iterator[Paper]:
-    front, text = _front_matter(normalise(decode(data)))
+    written = decode(data)
+    front, text = _front_matter(normalise(written))
     title, elements = _titled(list(_elements(_PARSER.parse(_plain(text)))))
     names = front.get("authors", front.get("author"))
     authors = map(_text, names if isinstance(names, list) else [names])
@@ -56,6 +57,7 @@ def _parse(source: str, data: bytes) -> Iterator[Paper]:
         FORMAT.name,
         _field(front, "title") or title,
         lay_out(elements),
+        written,
         authors=tuple(filter(None, authors)),
         year=int(year[0]) if year else find_year(text),
         doi=find_doi(_field(front, "doi") or text[:_HEAD]),

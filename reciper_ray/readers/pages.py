@@ -6,11 +6,11 @@ one after the other.
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from reciper_ray.readers.glyphs import Line, Page
+from reciper_ray.readers.glyphs import HYPHEN, Line, Page
 from reciper_ray.text import squeeze
 
 _MARGIN = 0.12
@@ -150,3 +150,22 @@ def _side(line: Line, gutter: float) -> int:
     if line.right <= gutter + 12 and line.left < gutter - 12:
         return -1
     return 1 if line.left >= gutter - 12 else 0
+
+
+def table_rows(lines: Sequence[Line]) -> Iterator[str]:
+    """The rows of a table with their cells parted, from the top."""
+    row: list[Line] = []
+    for line in sorted(lines, key=lambda line: (-line.y, line.left)):
+        if row and row[0].y - line.y > 0.4 * line.size:
+            yield _row(row)
+            row = []
+        row.append(line)
+    yield _row(row)
+
+
+def _row(lines: Sequence[Line]) -> str:
+    cells: list[str] = []
+    for line in sorted(lines, key=lambda line: line.left):
+        cuts = [0, *line.gaps, len(line.text)]
+        cells += [line.text[a:b].strip(f" {HYPHEN}") for a, b in pairwise(cuts)]
+    return " | ".join(filter(None, cells))

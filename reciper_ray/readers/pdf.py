@@ -9,7 +9,7 @@ without a text layer is refused, as is an encrypted one.
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import median
 
@@ -20,7 +20,7 @@ from reciper_ray.readers.hyphens import join_hyphenated
 from reciper_ray.readers.latex import strip_math
 from reciper_ray.readers.layout import Heading, lay_out, opens_caption
 from reciper_ray.readers.metadata import find_arxiv_id, find_doi, find_licence, find_year
-from reciper_ray.readers.pages import reading_order
+from reciper_ray.readers.pages import reading_order, table_rows
 from reciper_ray.readers.source import Block, Format, compose, stem
 from reciper_ray.text import normalise, squeeze
 from reciper_ray.types import Kind, Paper
@@ -85,6 +85,7 @@ def _parse(source: str, data: bytes) -> Iterator[Paper]:
         FORMAT.name,
         title or squeeze(normalise(metadata.get("Title", ""))),
         blocks,
+        "\n\n".join(strip_math(_written(part)) for part in parts),
         year=find_year(f"{head} {whole}"),
         doi=find_doi(head) or find_doi(metadata.get("Subject", "")),
         arxiv_id=find_arxiv_id(stamp),
@@ -163,6 +164,9 @@ def _breaks(held: list[Line], line: Line, leading: float) -> bool:
         return False
     ended = _ENDED.search(last.text) is not None
     step = (last.y - line.y) / line.size
+    if step < 0 and last.text.endswith("-") and line.text[:1].islower():
+        # PDFium does not tell a hyphen that ends a line where the column or page ends as well.
+        return False
     if abs(line.size - last.size) > 0.06 * last.size:
         # A line that opens with a run-in heading in larger letters goes on in smaller ones.
         runs_on = not ended and not last.bold and last.right > line.right - 2 * line.size
@@ -236,7 +240,7 @@ def _plain(part: _Part) -> str:
 def _written(part: _Part) -> str:
     """The lines as one text: rows stay lines, a hyphen that ends a line keeps its break."""
     if part.kind is Kind.TABLE:
-        return "\n".join(_rows(part.lines))
+        return "\n".join(table_rows(part.lines))
     out = ""
     for line in part.lines:
         text = line.text.strip()
@@ -245,25 +249,6 @@ def _written(part: _Part) -> str:
         else:
             out = f"{out} {text}" if out else text
     return out.replace(HYPHEN, "-")
-
-
-def _rows(lines: Sequence[Line]) -> Iterator[str]:
-    """The rows of a table with their cells parted, from the top."""
-    row: list[Line] = []
-    for line in sorted(lines, key=lambda line: (-line.y, line.left)):
-        if row and row[0].y - line.y > 0.4 * line.size:
-            yield _row(row)
-            row = []
-        row.append(line)
-    yield _row(row)
-
-
-def _row(lines: Sequence[Line]) -> str:
-    cells: list[str] = []
-    for line in sorted(lines, key=lambda line: line.left):
-        cuts = [0, *line.gaps, len(line.text)]
-        cells += [line.text[a:b].strip(f" {HYPHEN}") for a, b in pairwise(cuts)]
-    return " | ".join(filter(None, cells))
 
 
 def _elements(parts: Sequence[_Part]) -> list[Heading | Block]:
@@ -282,10 +267,22 @@ def _elements(parts: Sequence[_Part]) -> list[Heading | Block]:
         if part.kind is None:
             elements.append(Heading(line, 1))
         elif label:
-            elements.append(Block(line[label.end() :], "Abstract", Kind.ABSTRACT, page))
+            abstract = Block(line[label.end() :], "Abstract", Kind.ABSTRACT, page)
+            elements.append(_turned(abstract, part))
         else:
-            elements.append(Block(line, "", Kind.TEXT, page))
+            elements.append(_turned(Block(line, "", Kind.TEXT, page), part))
     return elements
+
+
+def _turned(block: Block, part: _Part) -> Block:
+    """The block of `part` with the places where its further pages begin, give or take a hyphen."""
+    turns: tuple[int, ...] = ()
+    for at, (before, after) in enumerate(pairwise(part.lines), 1):
+        if after.page > before.page:
+            rest = squeeze(_broken(_plain(replace(part, lines=part.lines[at:]))))
+            begins = max(0, len(block.text) - len(rest))
+            turns += (begins,) * (after.page - before.page)
+    return replace(block, turns=turns)
 
 
 def _broken(text: str) -> str:

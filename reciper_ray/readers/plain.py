@@ -63,6 +63,7 @@ def _parse(source: str, data: bytes) -> Iterator[Paper]:
         FORMAT.name,
         title,
         lay_out(elements, weak_breaks=True),
+        written,
         year=find_year(text),
         doi=find_doi(text[:_HEAD]),
         arxiv_id=find_arxiv_id(text[:_STAMP]),

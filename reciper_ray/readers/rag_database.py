@@ -7,7 +7,7 @@ texts; the entities tagged in paragraphs are left out.
 from collections.abc import Iterator
 from typing import Any
 
-from reciper_ray.readers.fields import as_dict, as_list, line
+from reciper_ray.readers.fields import as_dict, as_list, line, written
 from reciper_ray.readers.metadata import find_doi
 from reciper_ray.readers.source import Block, compose
 from reciper_ray.types import Kind, Paper
@@ -35,6 +35,7 @@ def paper(path: str, default_id: str, record: dict[str, Any]) -> Paper:
             Block(line(record.get("abstract")), "Abstract", Kind.ABSTRACT),
             *_blocks(record.get("sections")),
         ],
+        written(record),
         doi=find_doi(line(metadata.get("doi"))),
         recipes=tuple(filter(None, map(recipe_text, as_list(record.get("recipes"))))),
     )

@@ -14,7 +14,16 @@ from typing import Any
 
 from reciper_ray.errors import UnreadableInput
 from reciper_ray.readers import rag_database, s2orc
-from reciper_ray.readers.fields import as_dict, as_list, first_line, kind, line, names, year
+from reciper_ray.readers.fields import (
+    as_dict,
+    as_list,
+    first_line,
+    kind,
+    line,
+    names,
+    written,
+    year,
+)
 from reciper_ray.readers.latex import strip_math
 from reciper_ray.readers.metadata import find_arxiv_id, find_doi, find_licence
 from reciper_ray.readers.source import HEAD, Block, Format, compose, decode, stem
@@ -79,9 +88,9 @@ def _records(loaded: Any) -> list[tuple[str, Any]]:
 def _first_line(text: str) -> dict[str, Any] | None:
     """The object in the first or second line that is one by itself, None for no JSON Lines."""
     lines = text.strip().split("\n", 2)
-    for written in lines[:2] if len(lines) > 1 else []:
+    for entry in lines[:2] if len(lines) > 1 else []:
         try:
-            found = json.loads(written)
+            found = json.loads(entry)
         except ValueError:
             continue
         if isinstance(found, dict):
@@ -91,14 +100,14 @@ def _first_line(text: str) -> dict[str, Any] | None:
 
 def _lines(source: str, text: str) -> Iterator[Paper | Rejection]:
     """The records of JSON Lines; a broken line is rejected alone."""
-    for number, written in enumerate(text.split("\n"), 1):
-        if not written.strip():
+    for number, entry in enumerate(text.split("\n"), 1):
+        if not entry.strip():
             continue
         path = f"{source}#{number}"
         try:
-            record = json.loads(written)
+            record = json.loads(entry)
         except (ValueError, RecursionError) as error:
-            digest = hashlib.sha256(written.encode("utf-8", "replace")[:HEAD]).hexdigest()
+            digest = hashlib.sha256(entry.encode("utf-8", "replace")[:HEAD]).hexdigest()
             yield Rejection(path, "read", f"broken JSON: {error}", digest)
             continue
         yield _paper_or_rejection(path, "", record)
@@ -155,9 +164,9 @@ def _paper_or_rejection(path: str, key: str, record: Any) -> Paper | Rejection:
     try:
         return _paper(path, default, record)
     except (UnreadableInput, RecursionError) as error:
-        written = json.dumps(record, ensure_ascii=True, sort_keys=True, default=str).encode()
+        entry = json.dumps(record, ensure_ascii=True, sort_keys=True, default=str).encode()
         reason = str(error) if isinstance(error, UnreadableInput) else "nested too deeply"
-        return Rejection(path, "read", reason, hashlib.sha256(written[:HEAD]).hexdigest())
+        return Rejection(path, "read", reason, hashlib.sha256(entry[:HEAD]).hexdigest())
 
 
 def _paper(path: str, default_id: str, record: Any) -> Paper:
@@ -182,6 +191,7 @@ def _paper(path: str, default_id: str, record: Any) -> Paper:
             *(Block(text, "Abstract", Kind.ABSTRACT) for text in _abstract(record)),
             *(block for name in _TEXTS for block in _blocks(record.get(name), "")),
         ],
+        written(record),
         authors=names(every.get("authors", every.get("author"))),
         year=year(every.get("year") or every.get("date") or every.get("publication_date")),
         doi=doi,

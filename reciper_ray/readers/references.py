@@ -6,7 +6,6 @@ Only many such ends in close sequence are certain to be a list; prose never has 
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from reciper_ray.readers.source import Block
 from reciper_ray.types import Kind, Span
@@ -45,24 +44,24 @@ def without_references(blocks: Sequence[Block]) -> list[Block]:
     at = 0
     for block, text in zip(blocks, prose, strict=True):
         if text:
-            kept += (replace(block, text=part) for part in _outside(text, at, cuts))
+            kept += (block.part(part.start, part.end) for part in _outside(text, at, cuts))
         else:
             kept.append(block)
         at += len(text) + 2
     return kept
 
 
-def _outside(text: str, offset: int, cuts: Sequence[Span]) -> Iterator[str]:
+def _outside(text: str, offset: int, cuts: Sequence[Span]) -> Iterator[Span]:
     """The parts of `text`, which begins at `offset`, outside of `cuts`."""
     at = 0
     for cut in cuts:
         start, end = cut.start - offset, cut.end - offset
         if start < len(text) and end > 0:
             if text[at : max(start, 0)].strip():
-                yield text[at : max(start, 0)].strip()
+                yield Span(at, max(start, 0))
             at = end
     if text[at:].strip():
-        yield text[at:].strip()
+        yield Span(at, len(text))
 
 
 def runs(text: str) -> list[Span]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from reciper_ray.errors import UnreadableInput
-from reciper_ray.readers.fields import as_dict, as_list, first_line, line, names, year
+from reciper_ray.readers.fields import as_dict, as_list, first_line, line, names, written, year
 from reciper_ray.readers.metadata import find_doi, find_licence
 from reciper_ray.readers.source import Block, compose
 from reciper_ray.text import normalise, squeeze
@@ -57,6 +57,7 @@ def paper(path: str, default_id: str, record: dict[str, Any]) -> Paper:
         "s2orc",
         title,
         blocks,
+        written(record),
         authors=names(every.get("authors")),
         year=year(every.get("year")),
         doi=find_doi(first_line(every, "doi") or first_line(ids, "doi", "DOI")),

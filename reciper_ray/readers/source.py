@@ -7,12 +7,14 @@ Neither knows a format.
 import codecs
 import hashlib
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import PurePosixPath
 
 from reciper_ray.errors import UnreadableInput
+from reciper_ray.readers.originals import originals
 from reciper_ray.types import Kind, Paper, Paragraph, Rejection
 
 HEAD = 4096
@@ -58,13 +60,41 @@ class Format:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A paragraph on its way into a paper, and its page where it has one. Only the rows of a
-    table hold line breaks."""
+    """A paragraph on its way into a paper, its page where it has one, and the offsets in `text`
+    of its further pages as in `Paragraph`. Only the rows of a table hold line breaks."""
 
     text: str
     heading: str = ""
     kind: Kind = Kind.TEXT
     page: int | None = None
+    turns: tuple[int, ...] = ()
+
+    @property
+    def last_page(self) -> int | None:
+        return None if self.page is None else self.page + len(self.turns)
+
+    def part(self, start: int, end: int) -> "Block":
+        """The block of `text[start:end]` without white space at its ends."""
+        cut = self.text[start:end]
+        start += len(cut) - len(cut.lstrip())
+        cut = cut.strip()
+        before = bisect_right(self.turns, start)
+        inside = bisect_left(self.turns, start + len(cut))
+        return replace(
+            self,
+            text=cut,
+            page=None if self.page is None else self.page + before,
+            turns=tuple(turn - start for turn in self.turns[before:inside]),
+        )
+
+    def joined(self, other: "Block") -> "Block":
+        """This block with the text of `other` behind it, a space between."""
+        turns = self.turns
+        if self.last_page is not None and other.page is not None:
+            begins = len(self.text) + 1
+            turns += (begins,) * (other.page - self.last_page)
+            turns += tuple(begins + turn for turn in other.turns)
+        return replace(self, text=f"{self.text} {other.text}", turns=turns)
 
 
 def stem(source: str) -> str:
@@ -164,6 +194,7 @@ def compose(
     format: str,
     title: str,
     blocks: Iterable[Block],
+    written: str,
     *,
     authors: tuple[str, ...] = (),
     year: int | None = None,
@@ -174,7 +205,8 @@ def compose(
     recipes: tuple[str, ...] = (),
 ) -> Paper:
     """The paper whose text is `blocks`, a blank line between two; blank blocks are left out, and
-    long tables come in parts that each begin with the first row.
+    long tables come in parts that each begin with the first row. `written` is the text of the
+    file before it was normalised, without markup, paragraphs parted by blank lines.
 
     Its abstract is the blocks of kind ABSTRACT. A paper without a title bears its id as title.
     Raises `UnreadableInput` when there is neither text nor a recipe.
@@ -183,17 +215,20 @@ def compose(
     paragraphs: list[Paragraph] = []
     at = 0
     for block in chain.from_iterable(map(_with_header, blocks)):
-        text = block.text.strip()
-        if text:
-            parts.append(text)
-            paragraphs.append(Paragraph(at, at + len(text), block.heading, block.kind, block.page))
-            at += len(text) + 2
+        block = block.part(0, len(block.text))
+        if block.text:
+            end = at + len(block.text)
+            turns = tuple(at + turn for turn in block.turns)
+            parts.append(block.text)
+            paragraphs.append(Paragraph(at, end, block.heading, block.kind, block.page, turns))
+            at = end + 2
     if not parts and not recipes:
         raise UnreadableInput("no text")
+    text = "\n\n".join(parts)
     return Paper(
         paper_id=paper_id,
         title=title.rstrip(_FOOTNOTE_MARKS) or paper_id,
-        text="\n\n".join(parts),
+        text=text,
         paragraphs=tuple(paragraphs),
         source=source,
         format=format,
@@ -207,4 +242,5 @@ def compose(
         journal=journal,
         licence=licence,
         recipes=recipes,
+        originals=originals(text, paragraphs, written),
     )

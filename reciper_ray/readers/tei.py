@@ -6,6 +6,7 @@ acknowledgements and annexes. Left out: the bibliography, and coordinates.
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from lxml import etree
 
@@ -21,6 +22,7 @@ _LINE = Inline(
     left_out=frozenset(["figure", "note", "graphic", "listBibl"]),
     apart=frozenset(["p", "lb", "formula", "item", "cell", "head"]),
 )
+_WHOLE = replace(_LINE, left_out=frozenset(["listBibl"]))
 _HEADING_CHARS = 160
 
 
@@ -36,6 +38,7 @@ def _parse(source: str, data: bytes) -> Iterator[Paper]:
         FORMAT.name,
         title,
         [*_abstract(header), *lay_out(list(_text(root)))],
+        _WHOLE.inside(root, ""),
         authors=tuple(filter(None, map(_name, header.iterfind(f"{work}/analytic/author")))),
         year=_year(header),
         doi=xml.first(header, f"{work}//idno[@type='DOI']"),

@@ -6,6 +6,7 @@ classifications, cited documents, drawings, and chemistry drawn as pictures.
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from lxml import etree
 
@@ -24,6 +25,7 @@ _INLINE = Inline(
     raised=frozenset(["sup", "sup2", "superscript", "SP"]),
     lowered=frozenset(["sub", "sub2", "subscript", "SB"]),
 )
+_WHOLE = replace(_INLINE, left_out=frozenset())
 _line = _INLINE.line
 _PARAGRAPHS = {"p", "paragraph"}
 _HEADINGS = {"heading", "H"}
@@ -38,6 +40,7 @@ def _parse(source: str, data: bytes) -> Iterator[Paper]:
         FORMAT.name,
         next((_line(title) for title in root.iter(*_TITLES)), ""),
         [*_abstract(root), *lay_out([*_description(root), *_claims(root)])],
+        _WHOLE.inside(root, ""),
         authors=_inventors(root),
         year=_year(root),
         journal="US patent",

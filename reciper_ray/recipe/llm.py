@@ -142,14 +142,15 @@ class LlmExtractor:
             kept.update(grounded.kept)
             dropped.update(grounded.dropped)
         reasons = [f"part: {why}" for why in failed.elements()] + list((+dropped).elements())
-        recipes = tuple(
-            replace(recipe, read=tuple(read), dropped=() if number else tuple(sorted(reasons)))
-            for number, recipe in enumerate(_merged(found))
-        )
+        recipes = tuple(replace(recipe, read=tuple(read)) for recipe in _merged(found))
         fallback = "" if recipes else _reason(jobs, failed)
         if fallback:
             ((*own,),) = self._extractive.extract([paper])
             recipes = tuple(replace(recipe, fallback=fallback) for recipe in own)
+        recipes = tuple(
+            replace(recipe, dropped=() if number else tuple(sorted(reasons)))
+            for number, recipe in enumerate(recipes)
+        )
         return Extraction(
             recipes=recipes,
             fallback=fallback,

@@ -4,13 +4,12 @@ Parts end at the borders of sections where they can, else of paragraphs, sentenc
 sentence longer than the context, characters. Sections on how things were made come first.
 """
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from reciper_ray.generation import Prompt
+from reciper_ray.generation import Prompt, harmless
 from reciper_ray.recipe import cues
 from reciper_ray.recipe.draft import SCHEMA
 from reciper_ray.text import sentences
@@ -43,8 +42,6 @@ _SYSTEM = (
     '"time":"3 h","atmosphere":"flowing O2","conditions":["heating rate 2 °C/min"]}]}]}'
 )
 _ASK = "Answer with JSON as in the example, of this part of the paper only."
-# What would end the data, or read as a mark of the chat's own: `</paper>`, `<|im_end|>`, `[INST]`.
-_MARK = re.compile(r"<(?=[|｜/!A-Za-z])|\[(?=/?INST\])")
 _TITLE_CHARS = 300
 _TEMPLATE_TOKENS = 64  # the chat template's own, at most
 _JOIN_TOKENS = 2  # a line break between two pieces, at most
@@ -70,8 +67,8 @@ class _Piece:
 
 def prompt(paper: Paper, part: Part, schema: Mapping[str, Any] = SCHEMA) -> Prompt:
     """The prompt for a part of a paper, to be answered in JSON of `schema`."""
-    title = _harmless(paper.title[:_TITLE_CHARS])
-    given = f"<paper>\n{title}\n\n{_harmless(part.text)}\n</paper>"
+    title = harmless(paper.title[:_TITLE_CHARS])
+    given = f"<paper>\n{title}\n\n{harmless(part.text)}\n</paper>"
     return Prompt(_SYSTEM, f"{given}\n\n{_ASK}", schema)
 
 
@@ -112,18 +109,18 @@ def _pieces(
     paper: Paper, heading: str, paragraphs: Iterable[Paragraph], most: int, count: _Count
 ) -> Iterator[_Piece]:
     """The section's text in pieces that fit, each with the tokens of its heading."""
-    head = count(_harmless(heading)) + _JOIN_TOKENS if heading else 0
+    head = count(harmless(heading)) + _JOIN_TOKENS if heading else 0
     head = head if 2 * head < most else 0
     for paragraph in paragraphs:
         whole = Span(paragraph.start, paragraph.end)
         for span in _cut(paper.text, whole, most - head - _JOIN_TOKENS, count):
-            tokens = count(_harmless(paper.text[span.start : span.end])) + head + _JOIN_TOKENS
+            tokens = count(harmless(paper.text[span.start : span.end])) + head + _JOIN_TOKENS
             yield _Piece(span, heading if head else "", tokens)
 
 
 def _cut(text: str, span: Span, most: int, count: _Count) -> Iterator[Span]:
     """`span` if it fits, else its sentences in runs that do, else halves of a sentence."""
-    if count(_harmless(text[span.start : span.end])) <= most or span.end - span.start <= _SHORTEST:
+    if count(harmless(text[span.start : span.end])) <= most or span.end - span.start <= _SHORTEST:
         yield span
         return
     inner = [
@@ -149,8 +146,3 @@ def _part(paper: Paper, pieces: Sequence[_Piece]) -> Part:
         heading = piece.heading
         lines.append(paper.text[piece.span.start : piece.span.end].strip())
     return Part(tuple(piece.span for piece in pieces), "\n".join(lines))
-
-
-def _harmless(text: str) -> str:
-    """`text` without anything that a chat template or the prompt's own marks could mean."""
-    return _MARK.sub(lambda mark: mark[0] + " ", text)

@@ -28,8 +28,7 @@ def standing(item: str, text: Sequence[Sentence]) -> str:
     quantities = quantity.find(item)
     have = [v.quantity for s in text for v in s.values if v.quantity]
     for q in quantities:
-        parts = [q] if q.is_range else q.parts()
-        if not all(any(quantity.contains(other, part) for other in have) for part in parts):
+        if not all(any(quantity.contains(other, part) for other in have) for part in q.stated()):
             return ""
     for span in [*(span for span, _ in formulas), *(q.span for q in quantities)]:
         words = _blanked(words, span)

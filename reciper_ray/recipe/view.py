@@ -8,6 +8,7 @@ head.
 from collections.abc import Iterator, Sequence
 
 from reciper_ray.chunk import Limit, chunk, passage_id
+from reciper_ray.provenance import originals_of, pages_of
 from reciper_ray.types import Paper, Paragraph, Passage, Recipe, Span, Step, View
 
 
@@ -33,6 +34,7 @@ def recipe_passages(paper: Paper, recipes: Sequence[Recipe], limit: Limit) -> li
         occurrence = seen.get(text, 0)
         seen[text] = occurrence + 1
         support = " ".join(paper.text[span.start : span.end] for span in spans)
+        page, last_page = pages_of(paper, spans)
         passages.append(
             Passage(
                 passage_id=passage_id(paper.paper_id, View.RECIPE, text, occurrence),
@@ -45,6 +47,9 @@ def recipe_passages(paper: Paper, recipes: Sequence[Recipe], limit: Limit) -> li
                 support=support or text,
                 spans=spans,
                 year=paper.year,
+                originals=originals_of(paper, spans),
+                page=page,
+                last_page=last_page,
             )
         )
     return passages

@@ -16,7 +16,7 @@ from reciper_ray.config import Config, PartConfig
 from reciper_ray.errors import ConfigError
 from reciper_ray.serve.coordinator import Coordinator
 from reciper_ray.serve.loading import Handles
-from reciper_ray.serve.parts import Answerer, Embedder, IndexShard, Reranker
+from reciper_ray.serve.parts import Answerer, AnswerWriter, Embedder, IndexShard, Reranker
 from reciper_ray.serve.router import Router
 from reciper_ray.snapshot import Snapshot
 from reciper_ray.types import View
@@ -72,7 +72,7 @@ def application(uri: str, config: Config) -> Application:
             for number, shards in enumerate(owned)
         ],
         reranker=_deploy(Reranker, "reranker", parts.reranker, config),
-        answerer=_deploy(Answerer, "answerer", parts.answerer, config),
+        answerer=_answerer(config),
         coordinator=coordinator,
     )
     router = serve.deployment(Router).options(
@@ -104,12 +104,46 @@ def demand(shards: int, config: Config) -> dict[str, float]:
         (parts.embedder, parts.embedder.num_replicas),
         (parts.shards, index_groups * parts.shards.num_replicas),
         (parts.reranker, parts.reranker.num_replicas),
-        (parts.answerer, parts.answerer.num_replicas),
     ]
-    return {
-        "CPU": sum(part.num_cpus * n for part, n in counts),
-        "GPU": sum(part.num_gpus * n for part, n in counts),
-    }
+    reserved = _bundles(config) * parts.answerer.num_replicas
+    for part, replicas in counts:
+        reserved += [{"CPU": part.num_cpus, "GPU": part.num_gpus}] * replicas
+    return {kind: sum(bundle.get(kind, 0.0) for bundle in reserved) for kind in ("CPU", "GPU")}
+
+
+def _answerer(config: Config) -> Any:
+    if config.answer.backend == "extractive":
+        return _deploy(Answerer, "answerer", config.serve.answerer, config)
+    part = config.serve.answerer
+    if not part.num_replicas:
+        return None
+    options = _options("answerer", part, config, target=config.answer.vllm.max_num_seqs)
+    # The writer refuses what is too much itself, with a sentence.
+    options["max_ongoing_requests"] = 2 * config.answer.max_queue
+    bundles = _bundles(config)
+    if len(bundles) > 1:
+        # vLLM's workers are actors of their own, each in a bundle; the replica shares the first.
+        options |= {"placement_group_bundles": bundles, "placement_group_strategy": "PACK"}
+        options["ray_actor_options"] = {"num_cpus": part.num_cpus, "num_gpus": 0}
+    else:
+        options["ray_actor_options"] = {
+            "num_cpus": part.num_cpus,
+            "num_gpus": bundles[0].get("GPU", 0),
+        }
+    return serve.deployment(AnswerWriter).options(**options).bind(config)
+
+
+def _bundles(config: Config) -> list[dict[str, float]]:
+    """What a replica of the answerer reserves: a bundle for each GPU that its model is spread
+    over."""
+    part, vllm = config.serve.answerer, config.answer.vllm
+    first: dict[str, float] = {"CPU": part.num_cpus}
+    if config.answer.backend != "vllm" or vllm.device != "gpu":
+        return [first | ({"GPU": part.num_gpus} if part.num_gpus else {})]
+    if vllm.tensor_parallel_size == 1:
+        # A part of a GPU will do where `gpu_memory` leaves the rest alone.
+        return [first | {"GPU": part.num_gpus or 1.0}]
+    return [first | {"GPU": 1.0}, *[{"GPU": 1.0}] * (vllm.tensor_parallel_size - 1)]
 
 
 def _coordinator(source: tuple[str, str], config: Config, groups: Sequence[str]) -> Any:

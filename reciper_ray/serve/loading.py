@@ -12,11 +12,12 @@ from weakref import WeakValueDictionary
 import psutil
 from ray.serve.handle import DeploymentHandle
 
+from reciper_ray.answer import Writer
 from reciper_ray.config import Config
 from reciper_ray.errors import Unavailable
 from reciper_ray.manifest import Role
 from reciper_ray.protocols import Embedder, Parts, Reranker, ShardGroup
-from reciper_ray.serve.remote import RemoteEmbedder, RemoteGroup, RemoteReranker
+from reciper_ray.serve.remote import RemoteEmbedder, RemoteGroup, RemoteReranker, RemoteWriter
 from reciper_ray.snapshot import Snapshot
 from reciper_ray.types import View
 
@@ -114,7 +115,21 @@ def load_parts(
         or _local_groups(snapshot, config, executor, pool),
         reranker=reranker,
         config=config.search,
+        kept_ids=snapshot.kept_ids(),
     )
+
+
+def load_writer(config: Config, handles: Handles) -> Writer:
+    """Who writes answers in words of their own: a deployment, or a language model that this
+    process loads (or asks) and keeps until it ends.
+
+    Raises `ConfigError` naming a model or an endpoint that will not do.
+    """
+    if handles.answerer:
+        return RemoteWriter(handles.answerer)
+    from reciper_ray.serve.parts import AnswerWriter
+
+    return AnswerWriter(config)
 
 
 def _local_embedder(snapshot: Snapshot, config: Config, executor: Executor) -> Embedder:

@@ -8,13 +8,13 @@ the graph needs none of it, and each part only its own.
 
 import asyncio
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import ExitStack, aclosing, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from reciper_ray.config import Config
-from reciper_ray.errors import ReciperError, SnapshotNotLoaded
+from reciper_ray.errors import ConfigError, ReciperError, SnapshotNotLoaded, Unavailable
 from reciper_ray.evidence import Evidence
 from reciper_ray.protocols import EvidenceQuery, ShardQuery, ShardReply, Vector
 from reciper_ray.serve.loading import Pool
@@ -160,7 +160,7 @@ class Reranker:
 
 
 class Answerer:
-    """Cited answers from hits."""
+    """Extractive answers from hits."""
 
     def __init__(self) -> None:
         from reciper_ray.answer import extractive
@@ -171,3 +171,30 @@ class Answerer:
         return await asyncio.to_thread(
             lambda: [self._answer(question, hits) for question, hits in batch]
         )
+
+
+class AnswerWriter:
+    """Answers in a language model's words; the model is loaded when it is made."""
+
+    def __init__(self, config: Config) -> None:
+        """Raises `ConfigError` naming a model or an endpoint that will not do."""
+        from reciper_ray.adapters.answerer import loaded
+
+        self._running = ExitStack()
+        writer = self._running.enter_context(loaded(config.answer))
+        if writer is None:
+            raise ConfigError("answer.backend = 'extractive' writes no answers of its own")
+        self._writer = writer
+
+    async def write(
+        self, question: str, hits: Sequence[Hit], extractive: Answer
+    ) -> AsyncGenerator[Answer, None]:
+        """See `reciper_ray.answer.Writer`."""
+        async with aclosing(self._writer.write(question, hits, extractive)) as answers:
+            async for answer in answers:
+                yield answer
+
+    def check_health(self) -> None:
+        """Serve replaces a replica whose engine cannot be started again."""
+        if self._writer.generator.gone:
+            raise Unavailable("the engine died too often (answer.vllm.restarts)")

@@ -5,8 +5,8 @@ keeps as many batches under way as there may be replicas.
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
 from ray.exceptions import RayActorError, RayTaskError
@@ -96,6 +96,25 @@ class RemoteAnswerer:
         return await self._answer((question, hits))
 
 
+class RemoteWriter:
+    """`reciper_ray.answer.Writer` over the AnswerWriter deployment."""
+
+    def __init__(self, handle: DeploymentHandle) -> None:
+        self._handle = handle.options(stream=True)
+
+    async def write(
+        self, question: str, hits: Sequence[Hit], extractive: Answer
+    ) -> AsyncGenerator[Answer, None]:
+        """Closing the generator cancels the call."""
+        with _own_errors(self._handle.deployment_name):
+            answers = self._handle.write.remote(question, hits, extractive)
+            try:
+                async for answer in answers:
+                    yield answer
+            finally:
+                answers.cancel()
+
+
 def _drain(
     config: PartConfig, handle: DeploymentHandle, method: str, *first: object
 ) -> Drain[T, R]:
@@ -127,12 +146,18 @@ async def _call(handle: DeploymentHandle, method: str, *args: object) -> Any:
 
 
 async def _called(handle: DeploymentHandle, method: str, *args: object) -> Any:
-    name = handle.deployment_name
-    try:
+    with _own_errors(handle.deployment_name):
         try:
             return await getattr(handle, method).remote(*args)
         except RayActorError:
             return await getattr(handle, method).remote(*args)
+
+
+@contextmanager
+def _own_errors(name: str) -> Iterator[None]:
+    """Raises what Ray and Serve say of the deployment `name` as the product's own errors."""
+    try:
+        yield
     except BackPressureError as error:
         raise Overloaded(f"{name}: its queue is full") from error
     except (RayActorError, DeploymentUnavailableError) as error:

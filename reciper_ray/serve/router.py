@@ -7,11 +7,10 @@ message, which gRPC drops; a failed stream has to raise.
 
 import asyncio
 import os
-import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import aclosing, asynccontextmanager, contextmanager
 from typing import TypeVar
 
 from grpc_health.v1 import health_pb2
@@ -30,21 +29,19 @@ from reciper_ray.errors import (
     Overloaded,
     ReciperError,
 )
-from reciper_ray.protocols import ShardQuery
-from reciper_ray.serve.loading import Handles
+from reciper_ray.protocols import Parts, ShardQuery
+from reciper_ray.serve.loading import Handles, load_writer
 from reciper_ray.serve.remote import RemoteAnswerer
 from reciper_ray.serve.serving import Held, Loaded, Report, Serving, report, wanted
 from reciper_ray.serve.status import authorize, set_status
 from reciper_ray.types import Answer as CitedAnswer
-from reciper_ray.types import Coverage, Hit, Method, Query, SearchResult, View
+from reciper_ray.types import Coverage, Hit, Method, Query, View
 
 SERVICE = "reciper.v1.Reciper"
 
 T = TypeVar("T")
 
 _HEALTH = health_pb2.HealthCheckResponse
-# Some words at a time: a message costs more than its text.
-_PIECE = re.compile(r"\s*(?:\S+\s*){1,8}")
 # Asks a shard for nothing: whether it answers is what matters.
 _PROBE = ShardQuery(vector=None, weights=None, mean_length=1.0, mean_paper_length=1.0, depth=1)
 
@@ -62,9 +59,13 @@ class Router:
         self._executor = ThreadPoolExecutor(config.serve.router.threads)
         held = wanted(handles.coordinator, snapshot_id)
         self._serving = Serving(uri, held, config, handles, self._executor)
-        self._answerer = (
-            RemoteAnswerer(handles.answerer, config.serve.answerer) if handles.answerer else None
-        )
+        self._quote = self._extractive
+        self._writer: answering.Writer | None = None
+        if config.answer.backend != "extractive":
+            self._writer = load_writer(config, handles)
+        elif handles.answerer:
+            self._quote = RemoteAnswerer(handles.answerer, config.serve.answerer).answer
+        self._reserve_s = config.answer.reserve_ms / 1000
 
     async def Search(self, request: pb.SearchRequest, grpc_context: Context) -> pb.SearchReply:
         async def work() -> pb.SearchReply:
@@ -79,11 +80,19 @@ class Router:
     ) -> AsyncIterator[pb.AnswerReply]:
         try:
             with self._admitted(grpc_context):
-                answer, result, stage_ms = await self._answer(self._query(request.search))
-                served = wire.encode_served(result.snapshot_id, {})
-                for piece in _PIECE.findall(answer.text):
-                    yield pb.AnswerReply(token=piece, served=served)
-                yield wire.encode_answer(answer, result, stage_ms)
+                started = time.perf_counter()
+                query = self._query(request.search)
+                with self._serving.pinned() as loaded:
+                    served = wire.encode_served(loaded.snapshot.id, {})
+                    async with aclosing(self._answering(loaded.parts).stream(query)) as pieces:
+                        async for piece in pieces:
+                            if isinstance(piece, str):
+                                yield pb.AnswerReply(token=piece, served=served)
+                                continue
+                            answer, result = piece
+                            total = _since(started)
+                            took = {"answer": total - result.stage_ms["total"], "total": total}
+                            yield wire.encode_answer(answer, result, {**result.stage_ms, **took})
         except Exception as error:
             set_status(grpc_context, error)
             raise
@@ -161,20 +170,15 @@ class Router:
         search.validate(Query("a paper", timeout_ms=request.timeout_ms), self._limits)
         return int(request.timeout_ms)
 
-    async def _answer(self, query: Query) -> tuple[CitedAnswer, SearchResult, dict[str, float]]:
-        started = time.perf_counter()
-        with self._serving.pinned() as loaded:
-            async with _within(query.timeout_ms):
-                answer, result = await answering.answer(
-                    query, lambda asked: search.search(asked, loaded.parts), self._write
-                )
-        total = _since(started)
-        stage_ms = {**result.stage_ms, "answer": total - result.stage_ms["total"], "total": total}
-        return answer, result, stage_ms
+    def _answering(self, parts: Parts) -> answering.Answering:
+        return answering.Answering(
+            search=lambda asked: search.search(asked, parts),
+            quote=self._quote,
+            writer=self._writer,
+            reserve_s=self._reserve_s,
+        )
 
-    async def _write(self, question: str, hits: Sequence[Hit]) -> CitedAnswer:
-        if self._answerer:
-            return await self._answerer.answer(question, hits)
+    async def _extractive(self, question: str, hits: Sequence[Hit]) -> CitedAnswer:
         return await self._in_thread(lambda: answering.extractive(question, hits))
 
     async def _in_thread(self, work: Callable[[], T]) -> T:

@@ -54,6 +54,11 @@ def serve(uri: str, config: Config, ready: Callable[[str], None]) -> None:
     """
     snapshot = Snapshot.open(uri)
     own = not os.environ.get("RAY_ADDRESS")
+    if own:
+        from reciper_ray.adapters.answerer import prepare
+
+        # On a cluster the model may be elsewhere; there the answerer's replica says what is wrong.
+        prepare(config.answer, lambda line: print(line, file=sys.stderr, flush=True))
     signal.signal(signal.SIGTERM, _interrupt)
     # Ray and Serve print; stdout is for results.
     with redirect_stdout(sys.stderr), _environment(config.serve) if own else nullcontext():

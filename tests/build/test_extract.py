@@ -15,15 +15,18 @@ from reciper_ray.build import stages
 from reciper_ray.build.cluster import cluster, own_errors, quiet_data
 from reciper_ray.build.extract import Extract, workers
 from reciper_ray.build.pipeline import build
+from reciper_ray.cli.build import _text
 from reciper_ray.config import (
     BuildConfig,
     ChunkConfig,
     Config,
     EndpointConfig,
     ExtractConfig,
+    SamplingConfig,
     VllmConfig,
 )
 from reciper_ray.errors import ConfigError
+from reciper_ray.recipe.outcome import Outcome
 from reciper_ray.snapshot import Snapshot
 from reciper_ray.types import Paper, Paragraph
 from tests.adapters.chat_server import Reply, serving
@@ -168,6 +171,11 @@ def test_a_build_has_its_recipes_from_the_model_and_says_who_wrote_them(
         )
         assert len(server.requests) == asked
     assert (summary.papers, dict(summary.quarantined)) == (2, {})
+    assert summary.model == Outcome(
+        written=1, fallbacks={"endpoint: status 500": 1}, dropped=summary.model.dropped
+    )
+    assert any(why.startswith("part: endpoint") for why in summary.model.dropped)
+    assert "1 x endpoint: status 500" in _text(summary)
     # Recipes are those that the model wrote for the snapshot before; passages are others.
     assert (shorter.extracted, shorter.reused, shorter.recipes) == (0, 0, summary.recipes)
     assert shorter.embedded > summary.embedded
@@ -183,3 +191,36 @@ def test_a_build_has_its_recipes_from_the_model_and_says_who_wrote_them(
     (fallen,) = snapshot.paper("PMC7058583").recipes
     assert fallen.fallback == "endpoint: status 500"
     assert fallen.extractor.startswith("extractive")
+
+
+@pytest.mark.slow
+def test_vllm_writes_the_recipes_of_the_sample_papers_through_ray_data(
+    vllm_cpu: None, tmp_path: Path, sample: Path
+) -> None:
+    extract = ExtractConfig(
+        backend="vllm",
+        part_tokens=400,
+        max_parts=1,
+        sampling=SamplingConfig(max_tokens=256),
+        vllm=VllmConfig(max_model_len=1536, kv_cache_gib=0.5),
+    )
+    summary = build(
+        str(sample / "papers"),
+        str(tmp_path / "store"),
+        Config(extract=extract, build=BuildConfig(shards=1, block_papers=12)),
+        lambda line: None,
+    )
+    assert summary.papers >= 12
+    assert summary.model is not None
+    # A part without any step is not the model's to write, nor is one it got no end in.
+    assert summary.model.written >= summary.papers / 2
+    assert summary.model.written + sum(summary.model.fallbacks.values()) == summary.papers
+    assert not any("JSON of something else" in why for why in summary.model.dropped)
+    snapshot = Snapshot.open(str(tmp_path / "store"))
+    for name in sorted(path.stem for path in (sample / "papers").iterdir()):
+        found = snapshot.paper(name)
+        for recipe in found.recipes:
+            assert recipe.fallback or (recipe.extractor.startswith("llm-") and recipe.read)
+            for step in recipe.steps:
+                span = found.paper.text[step.span.start : step.span.end]
+                assert all(value in span for value in step.temperature.split("; "))

@@ -36,9 +36,28 @@ def test_the_first_paper_of_an_id_counts_and_the_others_are_quarantined_naming_i
     rows = receipts(done("x", "a/x.txt", "p", 4), done("x", "b/x.md", "p", 5))
     settled = settle(rows, {}, 1)
     assert settled.shards == [{"p": [4]}]
-    assert settled.rejections == [
-        Rejection("b/x.md", "shard", "paper id 'x' is already that of a/x.txt", "")
-    ]
+    (rejection,) = settled.rejections
+    assert (rejection.path, rejection.stage) == ("b/x.md", "shard")
+    assert "paper id 'x' is already that of a/x.txt, a different paper" in rejection.reason
+
+
+def test_a_copy_stands_in_for_a_paper_whose_id_another_bears() -> None:
+    """The copy was once listed as one of the other paper, and its text was nowhere."""
+    doi = "10.1000/x"
+    rows = [done("x", "a/x", "p", 0), done("x", "b/x", "p", 1, doi), done("y", "b/y", "p", 2, doi)]
+    rows[1] |= {"digest": "dx"}
+    settled = settle(receipts(*rows), {}, 1)
+    assert settled.shards == [{"p": [0, 2]}]
+    assert settled.copies == [Copy("y", "b/x", "y", "b/y", f"same DOI {doi}", "dx")]
+    assert settled.rejections == []
+
+
+def test_copies_of_which_none_can_have_its_id_are_all_rejected() -> None:
+    doi = "10.1000/x"
+    rows = [done("x", "a/x", "p", 0), done("x", "b/x", "p", 1, doi), done("x", "b/x2", "p", 2, doi)]
+    settled = settle(receipts(*rows), {}, 1)
+    assert (settled.shards, settled.copies) == ([{"p": [0]}], [])
+    assert [rejection.path for rejection in settled.rejections] == ["b/x", "b/x2"]
 
 
 def test_a_rejected_paper_does_not_take_the_id() -> None:
@@ -64,10 +83,14 @@ def test_a_finished_paper_whose_work_is_nowhere_is_missing_unless_it_is_a_copy()
 
 def test_a_copy_is_listed_with_the_paper_kept_instead() -> None:
     doi = "10.1000/x"
-    rows = [done("x", "x", "p", 0, doi), done("y", "y", "p", 1, doi), done("y", "z/y", "p", 2)]
+    rows = [done("x", "x", "p", 0, doi), done("y", "y", "p", 1, doi)]
     rows[1] |= {"digest": "dy"}
     settled = settle(receipts(*rows), {}, 1)
-    # The copy gives its id back: the paper at z/y may have it.
-    assert settled.shards == [{"p": [0, 2]}]
+    assert settled.shards == [{"p": [0]}]
     assert settled.copies == [Copy("y", "y", "x", "x", f"same DOI {doi}", "dy")]
+    rows.append(done("y", "z/y", "p", 2))
+    settled = settle(receipts(*rows), {}, 1)
+    # The copy gives its id up: the paper at z/y has it.
+    assert settled.shards == [{"p": [0, 2]}]
+    assert settled.copies == [Copy("x", "y", "x", "x", f"same DOI {doi}", "dy")]
     assert settled.rejections == []

@@ -10,8 +10,9 @@ import grpc
 import pytest
 
 from reciper_ray import cli
+from reciper_ray.cli.query import _how
 from reciper_ray.client import DEFAULT_ADDRESS
-from reciper_ray.types import Method, View
+from reciper_ray.types import Abstention, Answer, Method, View
 from tests.scripted import ANSWER, Scripted, listening
 
 QUESTION = "at what temperature?"
@@ -52,8 +53,8 @@ def test_a_search_prints_rank_score_paper_heading_and_snippet(reciper: Any, addr
     code, out, err = reciper("search", QUESTION, "--address", address)
     assert code == 0
     assert out.splitlines() == [
-        " 1. 0.5000 (dense 0.300, lexical 0.200)  p  paragraph, Methods",
-        "    held at 600 °C",
+        " 1. 0.5000 (dense 0.300, lexical 0.200)  p  paragraph, Methods, pp. 3–4",
+        "    held at 600 oC",
     ]
     assert err == "warning: paragraph shard 1 is missing: out of memory\n"
 
@@ -74,6 +75,9 @@ def test_a_search_as_json_has_hits_with_parts_and_what_it_took(reciper: Any, add
                 "heading": "Methods",
                 "year": None,
                 "text": "held at 600 °C",
+                "original": "held at 600 oC",
+                "page": 3,
+                "last_page": 4,
                 "score": 0.5,
                 "parts": {"dense": 0.3, "lexical": 0.2},
                 "terms": {"@873K": 0.15, "held": 0.05},
@@ -109,9 +113,10 @@ def test_an_answer_prints_its_text_and_numbered_citations(reciper: Any, address:
     assert code == 0
     assert out.splitlines() == [
         "Held at 600 °C [1].",
+        "(1 x a sentence of the language model left out: quantity not in what it cites)",
         "",
-        "[1] p  T",
-        "    “held at 600 °C”",
+        "[1] p, pp. 3–4  T",
+        "    “held at 600 oC”",
     ]
 
 
@@ -131,10 +136,27 @@ def test_an_answer_as_json_has_citations_and_the_hits_it_was_made_from(
                 "title": "T",
                 "quote": "held at 600 °C",
                 "span": {"start": 3, "end": 17},
+                "original": "held at 600 oC",
+                "page": 3,
+                "last_page": 4,
             }
         ],
+        "abstention": None,
+        "answerer": "vllm:m",
+        "fallback": "",
+        "unsupported": ["quantity not in what it cites"],
     }
     assert [hit["passage_id"] for hit in printed["hits"]] == ["p:1"]
+
+
+def test_a_reader_is_told_how_an_answer_came_about() -> None:
+    abstained = Answer("", True, (), Abstention.NOT_REPORTED, "extractive")
+    assert list(_how(abstained)) == ["no answer: not reported"]
+    fallen = Answer("", False, (), fallback="timeout", unsupported=("cites nothing",) * 2)
+    assert list(_how(fallen)) == [
+        "quotes in the language model's place: timeout",
+        "2 x a sentence of the language model left out: cites nothing",
+    ]
 
 
 @pytest.mark.parametrize("command", ["search", "ask"])

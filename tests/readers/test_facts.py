@@ -1,15 +1,18 @@
-"""Facts checked by hand against the sources: each stands whole in one passage.
+"""Facts checked by hand against the sources: each stands whole in one passage, and in what
+`reciper inspect --paper` shows of the published paper."""
 
-The passages are those that `reciper inspect --paper` shows.
-"""
-
+import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from reciper_ray.chunk import Limit, chunk
+from reciper_ray.cli import app
 from reciper_ray.readers import read
+from reciper_ray.text import squeeze
 from reciper_ray.types import Kind, Paper, Passage
 
 SPRINGER = "formats/springer_10.1007_s42114-024-00879-6.xml"
@@ -94,6 +97,31 @@ def passages(file: Path) -> list[Passage]:
     return chunk(paper, Limit(1000, 254, lambda text: len(text) // 4))
 
 
+@pytest.fixture(scope="session")
+def store(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What `reciper build` makes of the files that hold the facts."""
+    folder = tmp_path_factory.mktemp("facts")
+    (folder / "corpus").mkdir()
+    for file in {file for file, _, _ in FACTS}:
+        (folder / "corpus" / Path(file).name).symlink_to(shared / file)
+    command = "from reciper_ray.cli import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", command, "build", folder / "corpus", "--out", folder / "store"],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    return folder / "store"
+
+
+@cache
+def inspected(store: Path, paper_id: str) -> str:
+    """What `reciper inspect --paper` prints of a paper, white space folded."""
+    shown = CliRunner().invoke(app, ["inspect", str(store), "--paper", paper_id])
+    assert shown.exit_code == 0, shown.output
+    return squeeze(shown.stdout)
+
+
 def test_there_are_enough_facts() -> None:
     assert len(FACTS) >= 40
 
@@ -102,3 +130,11 @@ def test_there_are_enough_facts() -> None:
 @pytest.mark.parametrize(("file", "kind", "fact"), FACTS)
 def test_a_fact_stands_whole_in_a_passage(shared: Path, file: str, kind: Kind, fact: str) -> None:
     assert any(p.kind is kind and fact in p.text for p in passages(shared / file))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("file", "kind", "fact"), FACTS)
+def test_a_published_papers_passages_show_the_fact(
+    store: Path, file: str, kind: Kind, fact: str
+) -> None:
+    assert squeeze(fact) in inspected(store, Path(file).stem)

@@ -49,3 +49,14 @@ def test_running_heads_go_with_their_page_numbers() -> None:
 
 def test_a_line_without_a_word_goes() -> None:
     assert lay_out([Block("(a)"), Block("—"), Block("5 h")]) == [Block("5 h")]
+
+
+def test_a_paragraph_joined_over_a_page_that_has_none_of_it_skips_that_page() -> None:
+    begun = "a sentence that is longer than the sixty characters that a torn one has, and"
+    first = Block(begun, page=2, turns=(10,))
+    (joined,) = lay_out([first, Block("goes on behind a picture of a whole page.", page=5)])
+    # Page 2 up to 10, page 3 up to the join, nothing of page 4, then page 5.
+    assert joined.turns == (10, len(begun) + 1, len(begun) + 1)
+    assert (joined.page, joined.last_page) == (2, 5)
+    assert joined.part(len(begun), len(joined.text)).page == 5
+    assert joined.part(5, len(begun)) == Block(begun[5:], page=2, turns=(5,))

