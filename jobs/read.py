@@ -22,6 +22,7 @@ from reciper_ray import readers
 from reciper_ray.adapters.storage import CorpusFile, Store, open_corpus, read_corpus_file
 from reciper_ray.build import stages
 from reciper_ray.build.cluster import cluster, quiet_data
+from reciper_ray.build.records import RECEIPTS
 from reciper_ray.build.settle import settle
 from reciper_ray.copies import Copy
 from reciper_ray.errors import ReciperError
@@ -87,7 +88,7 @@ def outcomes(records: pa.Table) -> tuple[int, Sequence[Copy], Sequence[Rejection
         row | {"finished": False, "part": "", "row": number}
         for number, row in enumerate(records.to_pylist())
     ]
-    settled = settle(pa.Table.from_pylist(rows, stages.RECEIPTS), {}, 1)
+    settled = settle(pa.Table.from_pylist(rows, RECEIPTS), {}, 1)
     indexed = sum(len(at) for parts in settled.shards for at in parts.values())
     return indexed, settled.copies, settled.rejections
 

@@ -16,10 +16,10 @@ import pyarrow.compute as pc
 from reciper_ray.adapters.extractor import prepare
 from reciper_ray.adapters.storage import CorpusFile, Store, open_corpus
 from reciper_ray.adapters.tokenizer import fingerprint
-from reciper_ray.build import stages
 from reciper_ray.build.cluster import cluster, own_errors
 from reciper_ray.build.papers import Plan, work_on_papers
 from reciper_ray.build.publish import LOCK_WAIT_S, describe, publish
+from reciper_ray.build.records import seconds
 from reciper_ray.build.reuse import Reuse, find
 from reciper_ray.build.settle import Parts, Settled, settle
 from reciper_ray.build.shards import Shard, write_shard
@@ -161,7 +161,7 @@ def _build(
         extracted=work["extracted"],
         embedded=work["embedded"],
         rewritten=sum(any(f.path not in before for f in shard.files) for shard in written),
-        seconds=stages.seconds(receipts) | clock.seconds(),
+        seconds=seconds(receipts) | clock.seconds(),
         model=outcome(Snapshot(store, manifest).recipes())
         if config.extract.backend != "extractive"
         else None,

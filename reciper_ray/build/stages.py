@@ -12,15 +12,15 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from reciper_ray import copies
 from reciper_ray.adapters import tables
 from reciper_ray.adapters.storage import Store, read_corpus_file
 from reciper_ray.adapters.tokenizer import token_counter
+from reciper_ray.build.records import RECEIPTS, RECORDS, Row
 from reciper_ray.build.work import Written, write_part
 from reciper_ray.chunk import Limit
 from reciper_ray.chunk import chunk as paragraph_passages
@@ -41,56 +41,9 @@ from reciper_ray.types import Paper, Rejection
 if TYPE_CHECKING:
     from reciper_ray.adapters.encoder import Encoder
 
-Row = dict[str, Any]
-
 _ROWS = 8
 # The encoder's own, before and after a text.
 _SPECIAL_TOKENS = 2
-
-_SECONDS = [(f"{name}_seconds", pa.float64()) for name in ("read", "extract", "chunk", "embed")]
-_ORIGIN = [("file", pa.string()), ("position", pa.int32())]
-_REJECTION = [("stage", pa.string()), ("reason", pa.string()), ("head_hash", pa.string())]
-# The fields of `copies.Traits`.
-_TRAITS = pa.struct(
-    [
-        *((name, pa.string()) for name in ("source", "format", "title", "doi", "arxiv_id")),
-        ("chars", pa.int32()),
-        ("supplement", pa.bool_()),
-        ("signature", pa.list_(pa.uint32())),
-    ]
-)
-
-# Between stages: the columns of PAPERS, the corpus file and the place in it, why it is rejected
-# (`reason`, null for a paper), what tells copies, whether an earlier build has done it, whether
-# its recipes were written in this one, and its passages.
-RECORDS = pa.schema(
-    [
-        *tables.PAPERS,
-        *_ORIGIN,
-        *_REJECTION,
-        ("traits", _TRAITS),
-        ("finished", pa.bool_()),
-        ("extracted", pa.bool_()),
-        ("passages", tables.PASSAGE_LIST),
-        *_SECONDS,
-    ]
-)
-# What is left of a row when its work is stored: row `row` of the part file `part` (null for a
-# rejection and for a `finished` paper), `passages` as their number.
-RECEIPTS = pa.schema(
-    [
-        *(RECORDS.field(name) for name in ("paper_id", "source", "digest")),
-        *_ORIGIN,
-        *_REJECTION,
-        ("traits", _TRAITS),
-        ("finished", pa.bool_()),
-        ("extracted", pa.bool_()),
-        ("part", pa.string()),
-        ("row", pa.int32()),
-        ("passages", pa.int32()),
-        *_SECONDS,
-    ]
-)
 
 
 def read(batch: pa.Table, corpus: Store, finished: frozenset[str]) -> Iterator[pa.Table]:
@@ -159,15 +112,6 @@ def _rejected(rejection: Rejection) -> Row:
         "stage": rejection.stage,
         "reason": rejection.reason,
         "head_hash": rejection.head_hash,
-    }
-
-
-def seconds(receipts: pa.Table) -> dict[str, float]:
-    """Seconds of work by stage, summed over papers."""
-    return {
-        field.name.removesuffix("_seconds"): float(pc.sum(receipts[field.name]).as_py() or 0.0)
-        for field in receipts.schema
-        if field.name.endswith("_seconds")
     }
 
 

@@ -11,10 +11,10 @@ import pyarrow as pa
 import pytest
 
 from reciper_ray.adapters import extractor, tables
-from reciper_ray.build import stages
 from reciper_ray.build.cluster import cluster, own_errors, quiet_data
 from reciper_ray.build.extract import Extract, workers
 from reciper_ray.build.pipeline import build
+from reciper_ray.build.records import RECORDS
 from reciper_ray.cli.build import _text
 from reciper_ray.config import (
     BuildConfig,
@@ -74,7 +74,7 @@ def test_an_actor_killed_in_a_batch_is_restarted_and_no_row_is_lost_or_swapped(
         endpoint = EndpointConfig(url=server.url, model="m", concurrency=2)
         config = ExtractConfig(backend="openai", openai=endpoint)
         name = extractor.prepare(config, lambda line: None)
-        table = pa.Table.from_pylist([row(n) for n in range(12)], schema=stages.RECORDS)
+        table = pa.Table.from_pylist([row(n) for n in range(12)], schema=RECORDS)
         options = workers(config, BUILD, 2, 0)
         dataset = ray.data.from_arrow(table).map_batches(
             Telling,
@@ -96,13 +96,13 @@ def test_an_actor_killed_in_a_batch_is_restarted_and_no_row_is_lost_or_swapped(
 def test_an_extractor_that_is_another_one_on_a_worker_is_refused() -> None:
     stage = Extract(ExtractConfig(), "another")
     with pytest.raises(ConfigError, match=r"is extractive-.* on a worker and another where"):
-        stage(pa.Table.from_pylist([row(1)], schema=stages.RECORDS))
+        stage(pa.Table.from_pylist([row(1)], schema=RECORDS))
 
 
 def test_the_extractor_of_the_configuration_writes_the_recipes() -> None:
     config = ExtractConfig()
     stage = Extract(config, extractor.prepare(config, lambda line: None))
-    table = stage(pa.Table.from_pylist([row(1)], schema=stages.RECORDS))
+    table = stage(pa.Table.from_pylist([row(1)], schema=RECORDS))
     ((recipe,),) = (tables.recipes_of(done) for done in table.to_pylist())
     assert recipe.steps[0].temperature == "901 °C"
 

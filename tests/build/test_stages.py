@@ -9,6 +9,7 @@ import pytest
 
 from reciper_ray.adapters.storage import Store, open_corpus
 from reciper_ray.build import stages
+from reciper_ray.build.records import RECORDS
 from reciper_ray.build.work import Written, finished
 from reciper_ray.config import Config, parse
 from reciper_ray.recipe import ExtractiveExtractor
@@ -28,7 +29,7 @@ def read(folder: Path, finished: Iterable[str] = ()) -> list[Row]:
 
 
 def table(rows: Sequence[Row]) -> pa.Table:
-    return pa.Table.from_pylist(list(rows), stages.RECORDS)
+    return pa.Table.from_pylist(list(rows), RECORDS)
 
 
 def record(paper_id: str, text: str = PROSE) -> Row:
