@@ -1,13 +1,14 @@
-"""A store in a local folder that fails, or ends the process, at a chosen write.
+"""A store that fails, or ends the process, at a chosen write.
 
-To those who ask it is no local file system: what is written is there whole or not at all, as in an
-object store.
+To those who ask, a local folder is no local file system either: what is written is there whole or
+not at all, as in an object store.
 """
 
 import errno
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,25 +20,27 @@ from reciper_ray.adapters.storage import Store
 class FaultyFileSystem:
     """Calls `fault` with the number of each write, before it is made."""
 
-    def __init__(self, fault: Callable[[int], None]) -> None:
+    def __init__(self, real: fs.FileSystem, fault: Callable[[int], None]) -> None:
         self.writes = 0
         self._fault = fault
-        self._local = fs.LocalFileSystem()
+        self._real = real
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._local, name)
+        return getattr(self._real, name)
 
     @contextmanager
     def open_output_stream(self, path: str) -> Iterator[Any]:
         number, self.writes = self.writes, self.writes + 1
         self._fault(number)
-        Path(path).parent.mkdir(parents=True, exist_ok=True)
-        with self._local.open_output_stream(path) as stream:
+        if isinstance(self._real, fs.LocalFileSystem):
+            Path(path).parent.mkdir(parents=True, exist_ok=True)
+        with self._real.open_output_stream(path) as stream:
             yield stream
 
 
-def store(folder: Path, fault: Callable[[int], None] = lambda number: None) -> Store:
-    return Store(str(folder), FaultyFileSystem(fault), str(folder))  # type: ignore[arg-type]
+def store(where: Path | str, fault: Callable[[int], None] = lambda number: None) -> Store:
+    real = Store.open(where)
+    return replace(real, filesystem=FaultyFileSystem(real.filesystem, fault))  # type: ignore[arg-type]
 
 
 def full_from(first: int) -> Callable[[int], None]:

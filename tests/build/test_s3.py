@@ -1,6 +1,8 @@
 """Stores on a real S3 server: publishing, building and serving, and what its outages do."""
 
 import shutil
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -16,9 +18,10 @@ from reciper_ray.client import Client
 from reciper_ray.config import parse
 from reciper_ray.errors import PublishConflict, Unavailable
 from reciper_ray.leases import Held, Kind, alive
+from reciper_ray.manifest import Manifest
 from reciper_ray.snapshot import Snapshot, current_id
 from reciper_ray.types import Query
-from tests import s3
+from tests import publishers, s3
 from tests.serve.server import Server
 from tests.stores import write_store
 
@@ -71,6 +74,43 @@ def test_a_slow_server_is_waited_for(server: s3.Server) -> None:
     finally:
         server.delay_s = 0.0
     Snapshot.open(Store.open(server.uri("slow"))).verify()
+
+
+def test_of_increments_that_publish_at_once_none_loses_a_paper(server: s3.Server) -> None:
+    publishers.race(server.uri("race"), processes=2, papers=3)
+
+
+DIES = """
+import sys
+from tests import faults
+from tests.stores import write_store
+write_store(faults.store(sys.argv[1], faults.dies_at(int(sys.argv[2]))), ["a", "b", "c"])
+"""
+
+
+# The first part, a file of data, the lease, the manifest, CURRENT.
+@pytest.mark.parametrize("fatal", [0, 8, 17, 18, 19])
+def test_a_death_before_a_write_leaves_the_old_snapshot_and_the_next_build_cleans_up(
+    server: s3.Server, fatal: int
+) -> None:
+    uri = server.uri(f"death-{fatal}")
+    store = Store.open(uri)
+    old = write_store(store, ["a", "b"]).snapshot_id
+    died = subprocess.run([sys.executable, "-c", DIES, uri, str(fatal)], check=False)
+    assert died.returncode == 9
+    assert current_id(store) == old
+    Snapshot.open(store).verify()
+    new = write_store(store, ["a", "b", "c"])
+    with Held(store, Kind.BUILD) as mine:
+        assert not history.sweep(store, mine, ["work"]).kept
+    assert current_id(store) == new.snapshot_id
+    listed = {f.path for e in history.history(store) for f in _manifest(store, e).files}
+    manifests = {f"snapshots/{e.snapshot_id}/manifest.json" for e in history.history(store)}
+    assert {path for path, _ in store.files()} == {"CURRENT"} | listed | manifests
+
+
+def _manifest(store: Store, entry: history.Entry) -> Manifest:
+    return Snapshot.open(store, entry.snapshot_id).manifest
 
 
 def test_a_server_that_stays_away_is_named_and_nothing_is_half_published(
