@@ -1,13 +1,14 @@
 """What a store goes through: builds that are killed, and builds that publish at the same time.
 
     python jobs/chaos.py kills [--corpus sample/papers] [--rounds 10] [--seed 1]
-    python jobs/chaos.py publishers [--rounds 20]
+    python jobs/chaos.py publishers [--rounds 20] [--store URI]
 
 `kills`: one build runs undisturbed; then in each round one is killed with SIGKILL at a random
 point of its work (a number of files it has written, and a moment more), and run again. Prints what
 was finished at the kill, what the second run took over and did, and whether its snapshot is that
 of the first. `publishers`: in each round two builds of one growing corpus run at once, each after
-adding a paper of its own; afterwards both papers must be in one whole current snapshot.
+adding a paper of its own; afterwards both papers must be in one whole current snapshot, in a local
+folder or an empty one at URI.
 """
 
 import argparse
@@ -39,7 +40,7 @@ GONE_WITHIN_S = 10.0
 MOMENT_S = 0.5
 
 
-def start(corpus: Path, store: Path, config: Path, err: Path) -> subprocess.Popen[str]:
+def start(corpus: Path, store: Path | str, config: Path, err: Path) -> subprocess.Popen[str]:
     """`reciper build --json` in a process of its own."""
     command = [sys.executable, "-c", MAIN, "build", corpus, "--out", store, "--config", config]
     environment = os.environ | {"HF_HUB_OFFLINE": "1"}
@@ -164,12 +165,13 @@ def paper(name: str) -> str:
     )
 
 
-def publishers(rounds: int) -> bool:
+def publishers(rounds: int, uri: str = "") -> bool:
     """The command; whether all went well."""
     well = True
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        corpus, store, settings = folder / "corpus", folder / "store", folder / "config.yaml"
+        corpus, settings = folder / "corpus", folder / "config.yaml"
+        store = uri or str(folder / "store")
         corpus.mkdir()
         settings.write_text(yaml.safe_dump({"build": {"shards": 2, "actors": 1}}), "utf-8")
         for number in range(rounds):
@@ -207,11 +209,13 @@ def main() -> int:
     command.add_argument("--corpus", type=Path, default=ROOT / "sample" / "papers")
     command.add_argument("--rounds", type=int, default=10)
     command.add_argument("--seed", type=int, default=1)
-    commands.add_parser("publishers").add_argument("--rounds", type=int, default=20)
+    command = commands.add_parser("publishers")
+    command.add_argument("--rounds", type=int, default=20)
+    command.add_argument("--store", default="", metavar="URI")
     options = parser.parse_args()
     if options.command == "kills":
         return 0 if kills(options.corpus, options.rounds, options.seed) else 1
-    return 0 if publishers(options.rounds) else 1
+    return 0 if publishers(options.rounds, options.store) else 1
 
 
 if __name__ == "__main__":
