@@ -2,9 +2,10 @@
 
     python jobs/memory.py [--corpus sample/papers] [--papers 6] [--times 1 10]
 
-Builds the smallest text papers of CORPUS, and then so many altered copies of each: other ids, DOIs
-and every third word, so that none is a copy of another. Prints for each build the peak of the
-memory of its process and all it started (what they share counted once), and of its largest ones.
+Builds the texts of the smallest files of CORPUS, and then so many altered copies of each: other
+ids, DOIs and every third word, so that none is a copy of another. Prints for each build the peak of
+the memory of its process and all it started (what they share counted once), and of its largest
+ones.
 """
 
 import argparse
@@ -20,6 +21,9 @@ from pathlib import Path
 from typing import Any
 
 import psutil
+
+from reciper_ray import readers
+from reciper_ray.types import Paper
 
 ROOT = Path(__file__).resolve().parents[1]
 MAIN = "from reciper_ray.cli import main; main()"
@@ -41,15 +45,14 @@ def altered(text: str, number: int) -> str:
 
 
 def write_corpus(source: Path, folder: Path, papers: int, times: int) -> int:
-    """Write `times` altered copies of the smallest text papers; how many there are."""
-    paths = [path for path in source.iterdir() if path.suffix in (".txt", ".md")]
+    """Write `times` altered copies of the papers in the smallest files; how many there are."""
     folder.mkdir()
-    for path in sorted(paths, key=lambda p: (p.stat().st_size, p))[:papers]:
-        text = path.read_text("utf-8")
-        for number in range(times):
-            (folder / f"{path.stem}-{number}{path.suffix}").write_text(
-                altered(text, number), "utf-8"
-            )
+    for path in sorted(source.iterdir(), key=lambda p: (p.stat().st_size, p))[:papers]:
+        records = readers.read(path.name, path.read_bytes())
+        for paper in [record for record in records if isinstance(record, Paper)]:
+            for number in range(times):
+                text = altered(paper.text, number)
+                (folder / f"{paper.paper_id}-{number}.txt").write_text(text, "utf-8")
     return len(list(folder.iterdir()))
 
 
