@@ -6,9 +6,9 @@
 `kills`: one build runs undisturbed; then in each round one is killed with SIGKILL at a random
 point of its work (a number of files it has written, and a moment more), and run again. Prints what
 was finished at the kill, what the second run took over and did, and whether its snapshot is that
-of the first. `publishers`: in each round two builds of one growing corpus run at once, each after
-adding a paper of its own; afterwards both papers must be in one whole current snapshot, in a local
-folder or an empty one at URI.
+of the first. `publishers`: in each round two builds of one growing corpus run at once; a paper is
+added before each lists the corpus, so that the first does not see the second's. Afterwards both
+papers must be in one whole current snapshot, in a local folder or an empty one at URI.
 """
 
 import argparse
@@ -62,6 +62,12 @@ def done(process: subprocess.Popen[str], err: Path) -> dict[str, Any]:
         raise RuntimeError(f"a build failed with {process.returncode}: {err.read_text()[-2000:]}")
     summary: dict[str, Any] = json.loads(out)
     return summary
+
+
+def listed(process: subprocess.Popen[str], err: Path) -> None:
+    """Wait until the build has listed its corpus, or has ended."""
+    while process.poll() is None and " files in " not in err.read_text():
+        time.sleep(0.05)
 
 
 def files_in(store: Path) -> int:
@@ -180,6 +186,7 @@ def publishers(rounds: int, uri: str = "") -> bool:
                 (corpus / f"{each}.txt").write_text(paper(each), "utf-8")
                 err = folder / f"{each}.err"
                 builds.append((start(corpus, store, settings, err), err))
+                listed(builds[-1][0], err)
             summaries = [done(process, err) for process, err in builds]
             waited = sum("going on from there" in err.read_text() for _, err in builds)
             snapshot = Snapshot.open(store)
