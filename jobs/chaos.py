@@ -36,7 +36,7 @@ from reciper_ray.snapshot import Snapshot
 
 ROOT = Path(__file__).resolve().parents[1]
 MAIN = "from reciper_ray.cli import main; main()"
-GONE_WITHIN_S = 10.0
+GONE_WITHIN_S = 4.0
 MOMENT_S = 0.5
 
 

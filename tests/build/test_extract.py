@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from reciper_ray.adapters import extractor, tables
-from reciper_ray.build.cluster import cluster, own_errors, quiet_data
+from reciper_ray.build.cluster import own_errors, quiet_data
 from reciper_ray.build.extract import Extract, workers
 from reciper_ray.build.pipeline import build
 from reciper_ray.build.records import RECORDS
@@ -57,6 +57,7 @@ def written(body: dict[str, Any]) -> str:
 
 @pytest.mark.slow
 def test_an_actor_killed_in_a_batch_is_restarted_and_no_row_is_lost_or_swapped(
+    ray_cluster: None,
     tmp_path: Path,
 ) -> None:
     killed = threading.Event()
@@ -68,7 +69,7 @@ def test_an_actor_killed_in_a_batch_is_restarted_and_no_row_is_lost_or_swapped(
                 os.kill(int(file.name), signal.SIGKILL)
         return Reply(written(body))
 
-    with serving(reply) as server, cluster(), own_errors(), quiet_data(1 << 20):
+    with serving(reply) as server, own_errors(), quiet_data(1 << 20):
         import ray
 
         endpoint = EndpointConfig(url=server.url, model="m", concurrency=2)
@@ -140,7 +141,7 @@ def test_engines_that_the_cluster_cannot_hold_are_refused(
 
 @pytest.mark.slow
 def test_a_build_has_its_recipes_from_the_model_and_says_who_wrote_them(
-    tmp_path: Path, sample: Path
+    ray_cluster: None, tmp_path: Path, sample: Path
 ) -> None:
     corpus = tmp_path / "corpus"
     corpus.mkdir()
@@ -159,14 +160,18 @@ def test_a_build_has_its_recipes_from_the_model_and_says_who_wrote_them(
         summary = build(
             str(corpus),
             str(tmp_path / "store"),
-            Config(extract=extract, build=BuildConfig(shards=1)),
+            Config(extract=extract, build=BuildConfig(shards=1, actors=1)),
             lambda line: None,
         )
         asked = len(server.requests)
         shorter = build(
             str(corpus),
             str(tmp_path / "store"),
-            Config(extract=extract, build=BuildConfig(shards=1), chunk=ChunkConfig(max_chars=300)),
+            Config(
+                extract=extract,
+                build=BuildConfig(shards=1, actors=1),
+                chunk=ChunkConfig(max_chars=300),
+            ),
             lambda line: None,
         )
         assert len(server.requests) == asked
@@ -195,7 +200,7 @@ def test_a_build_has_its_recipes_from_the_model_and_says_who_wrote_them(
 
 @pytest.mark.slow
 def test_vllm_writes_the_recipes_of_the_sample_papers_through_ray_data(
-    vllm_cpu: None, tmp_path: Path, sample: Path
+    vllm_cpu: None, ray_cluster: None, tmp_path: Path, sample: Path
 ) -> None:
     extract = ExtractConfig(
         backend="vllm",

@@ -1,27 +1,19 @@
 """Builds over builds: what is taken over, what is done again, what is rewritten."""
 
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from reciper_ray.build.cluster import cluster
 from reciper_ray.build.pipeline import Summary, build
 from reciper_ray.config import parse
 from reciper_ray.manifest import Role, shard_of
 from reciper_ray.snapshot import Snapshot
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("ray_cluster")]
 
 SHARDS = 8
-CONFIG = parse({"build": {"shards": SHARDS, "block_papers": 1}})
-
-
-@pytest.fixture(scope="module", autouse=True)
-def ray_cluster() -> Iterator[None]:
-    with cluster():
-        yield
+CONFIG = parse({"build": {"shards": SHARDS, "block_papers": 1, "actors": 1}})
 
 
 @pytest.fixture(scope="module")

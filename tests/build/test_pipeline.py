@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
@@ -11,7 +10,6 @@ import pytest
 from reciper_ray.adapters.encoder import fingerprint
 from reciper_ray.adapters.storage import Store
 from reciper_ray.build import stages
-from reciper_ray.build.cluster import cluster
 from reciper_ray.build.pipeline import Summary, build
 from reciper_ray.build.work import work_folder, work_key
 from reciper_ray.config import parse
@@ -22,14 +20,7 @@ from reciper_ray.types import View
 
 pytestmark = pytest.mark.slow
 
-CONFIG = parse({"build": {"shards": 3}})
-
-
-@pytest.fixture(scope="module")
-def ray_cluster() -> Iterator[None]:
-    """One cluster for all builds here."""
-    with cluster():
-        yield
+CONFIG = parse({"build": {"shards": 3, "actors": 2}})
 
 
 @pytest.fixture(scope="module")

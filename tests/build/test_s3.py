@@ -135,7 +135,7 @@ def test_a_server_that_stays_away_is_named_and_nothing_is_half_published(
 
 
 def test_a_store_on_it_is_built_over_an_outage_and_served(
-    server: s3.Server, sample: Path, tmp_path: Path
+    ray_cluster: None, server: s3.Server, sample: Path, tmp_path: Path
 ) -> None:
     corpus, uri = tmp_path / "corpus", server.uri("built")
     corpus.mkdir()
