@@ -173,12 +173,12 @@ def load_shards(
     found = {}
     for n in shards:
         key = shard_key(snapshot, view, n)
-        if key not in known:
+        # Asked once and held here: `known` may not keep what nobody else does.
+        shard = known.get(key)
+        if shard is None:
             index, passages = snapshot.index(view, n), snapshot.passages(view, n)
-            # Held here, too: `known` may not keep what nobody else does.
-            found[n] = known[key] = ShardIndex(view, n, index, passages, device)
-        else:
-            found[n] = known[key]
+            shard = ShardIndex(view, n, index, passages, device)
+        found[n] = known[key] = shard
     return found
 
 

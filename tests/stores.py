@@ -7,14 +7,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reciper_ray import history
 from reciper_ray.adapters import tables
 from reciper_ray.adapters.storage import Store
 from reciper_ray.build.publish import describe, publish
 from reciper_ray.build.shards import write_shard
 from reciper_ray.build.work import write_part
 from reciper_ray.copies import Copy
+from reciper_ray.leases import Held, Kind
 from reciper_ray.manifest import EncoderInfo, Manifest, shard_of
-from reciper_ray.snapshot import current_id
+from reciper_ray.snapshot import Snapshot, current_id
 from reciper_ray.types import (
     Paper,
     Paragraph,
@@ -104,3 +106,17 @@ def write_store(
     )
     publish(store, manifest)
     return manifest
+
+
+def cleaned_by_the_next_build(store: Store) -> None:
+    """Publish, and expect nothing in the store but what the snapshots in it consist of."""
+    new = write_store(store, ["a", "b", "c"]).snapshot_id
+    with Held(store, Kind.BUILD) as build:
+        assert not history.sweep(store, build, ["work"]).kept
+    assert current_id(store) == new
+    snapshots = [Snapshot.open(store, entry.snapshot_id) for entry in history.history(store)]
+    listed = {file.path for snapshot in snapshots for file in snapshot.manifest.files}
+    manifests = {f"snapshots/{snapshot.id}/manifest.json" for snapshot in snapshots}
+    assert {path for path, _ in store.files()} == {"CURRENT"} | listed | manifests
+    for snapshot in snapshots:
+        snapshot.verify()

@@ -162,9 +162,7 @@ def _build(
         embedded=work["embedded"],
         rewritten=sum(any(f.path not in before for f in shard.files) for shard in written),
         seconds=seconds(receipts) | clock.seconds(),
-        model=outcome(Snapshot(store, manifest).recipes())
-        if config.extract.backend != "extractive"
-        else None,
+        model=outcome(Snapshot(store, manifest).recipes()) if by_model else None,
     )
 
 

@@ -18,7 +18,7 @@ from reciper_ray.errors import ConfigError, ReciperError, SnapshotNotLoaded, Una
 from reciper_ray.evidence import Evidence
 from reciper_ray.protocols import EvidenceQuery, ShardQuery, ShardReply, Vector
 from reciper_ray.serve.loading import Pool
-from reciper_ray.serve.serving import Report, report, wanted
+from reciper_ray.serve.serving import Report, followed, wanted
 from reciper_ray.snapshot import Snapshot
 from reciper_ray.types import Answer, Hit, Passage, View
 
@@ -114,17 +114,13 @@ class IndexShard:
 
     async def load(self, snapshot_id: str) -> Report:
         """Load a snapshot beside the others; does nothing if it is there."""
-        try:
-            await asyncio.to_thread(self._load, snapshot_id)
-        except Exception as error:
-            return report(error)
-        return report(None)
+        return await followed(self._load, snapshot_id)
 
     async def release(self, keep: Sequence[str]) -> Report:
         """Let all snapshots go but those of `keep`; calls under way keep theirs until they end."""
         with self._loading:
             self._loaded = {id_: found for id_, found in self._loaded.items() if id_ in keep}
-        return report(None)
+        return Report()
 
     def _load(self, snapshot_id: str) -> None:
         with self._loading:

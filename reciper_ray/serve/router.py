@@ -27,12 +27,11 @@ from reciper_ray.errors import (
     InvalidArgument,
     NotFound,
     Overloaded,
-    ReciperError,
 )
 from reciper_ray.protocols import Parts, ShardQuery
 from reciper_ray.serve.loading import Handles, load_writer
 from reciper_ray.serve.remote import RemoteAnswerer
-from reciper_ray.serve.serving import Held, Loaded, Report, Serving, report, wanted
+from reciper_ray.serve.serving import Held, Loaded, Report, Serving, followed, wanted
 from reciper_ray.serve.status import authorize, set_status
 from reciper_ray.types import Answer as CitedAnswer
 from reciper_ray.types import Coverage, Hit, Method, Query, View
@@ -204,24 +203,16 @@ class Router:
 
     async def load(self, snapshot_id: str) -> Report:
         """Load a snapshot beside the live one."""
-        try:
-            await asyncio.to_thread(self._serving.load, snapshot_id)
-        except Exception as error:
-            return report(error)
-        return report(None)
+        return await followed(self._serving.load, snapshot_id)
 
     async def flip(self, snapshot_id: str) -> Report:
         """Give new requests that snapshot, which is loaded."""
-        try:
-            self._serving.flip(snapshot_id)
-        except ReciperError as error:
-            return report(error)
-        return report(None)
+        return await followed(self._serving.flip, snapshot_id)
 
     async def release(self, keep: Sequence[str]) -> Report:
         """Let other snapshots go when their last request has ended."""
         self._serving.release(keep)
-        return report(None)
+        return Report()
 
 
 async def _coverage(loaded: Loaded) -> tuple[Coverage, ...]:

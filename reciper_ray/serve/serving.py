@@ -4,8 +4,9 @@ A request is pinned to the snapshot that is live when it begins. Another snapsho
 it, checked, made live in one step, and the old one let go when its last request has ended.
 """
 
+import asyncio
 import threading
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -147,8 +148,12 @@ def _require_alike(new: Snapshot, live: Snapshot) -> None:
                 new.manifest.file(role, view, shard)
 
 
-def report(error: Exception | None) -> Report:
-    """The report of an order that ended with `error`."""
-    if error is None or isinstance(error, ReciperError):
+async def followed(order: Callable[[str], None], snapshot_id: str) -> Report:
+    """The report of an order, which is carried out off the event loop."""
+    try:
+        await asyncio.to_thread(order, snapshot_id)
+    except ReciperError as error:
         return Report(error)
-    return Report(ReciperError(f"{type(error).__name__}: {error}"))
+    except Exception as error:
+        return Report(ReciperError(f"{type(error).__name__}: {error}"))
+    return Report()

@@ -12,7 +12,7 @@ from reciper_ray.errors import Unavailable
 from reciper_ray.leases import Held, Kind
 from reciper_ray.snapshot import Snapshot, current_id
 from tests import faults
-from tests.stores import write_store
+from tests.stores import cleaned_by_the_next_build, write_store
 
 
 @pytest.fixture
@@ -30,25 +30,6 @@ def writes(folder: Path, copy: Path) -> int:
     return int(counted.filesystem.writes)
 
 
-def cleaned_by_the_next_build(folder: Path) -> None:
-    """Publish, and expect nothing in the store but what the snapshots in it consist of."""
-    store = Store.open(folder)
-    new = write_store(folder, ["a", "b", "c"]).snapshot_id
-    with Held(store, Kind.BUILD) as build:
-        assert not history.sweep(store, build, ["work"]).kept
-    assert current_id(store) == new
-    entries = history.history(store)
-    listed = {
-        file.path
-        for entry in entries
-        for file in Snapshot.open(store, entry.snapshot_id).manifest.files
-    }
-    manifests = {f"snapshots/{entry.snapshot_id}/manifest.json" for entry in entries}
-    assert {path for path, _ in store.files()} == {"CURRENT"} | listed | manifests
-    for entry in entries:
-        Snapshot.open(store, entry.snapshot_id).verify()
-
-
 def test_a_full_disk_at_any_write_leaves_the_old_snapshot_and_says_why(
     old: tuple[Path, str], tmp_path: Path
 ) -> None:
@@ -62,7 +43,7 @@ def test_a_full_disk_at_any_write_leaves_the_old_snapshot_and_says_why(
             write_store(faults.store(copy, faults.full_from(first)), ["a", "b", "c"])
         assert current_id(Store.open(copy)) == snapshot_id
         Snapshot.open(copy).verify()
-        cleaned_by_the_next_build(copy)
+        cleaned_by_the_next_build(Store.open(copy))
 
 
 def test_a_death_before_any_write_leaves_the_old_snapshot_and_the_next_build_cleans_up(
@@ -80,7 +61,7 @@ def test_a_death_before_any_write_leaves_the_old_snapshot_and_the_next_build_cle
         assert os.waitstatus_to_exitcode(status) == 9
         assert current_id(Store.open(copy)) == snapshot_id
         Snapshot.open(copy).verify()
-        cleaned_by_the_next_build(copy)
+        cleaned_by_the_next_build(Store.open(copy))
 
 
 def test_a_write_that_is_cut_off_on_a_local_disk_leaves_a_file_that_is_cleaned_up(

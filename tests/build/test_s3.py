@@ -18,12 +18,11 @@ from reciper_ray.client import Client
 from reciper_ray.config import parse
 from reciper_ray.errors import PublishConflict, Unavailable
 from reciper_ray.leases import Held, Kind, alive
-from reciper_ray.manifest import Manifest
 from reciper_ray.snapshot import Snapshot, current_id
 from reciper_ray.types import Query
 from tests import publishers, s3
 from tests.serve.server import Server
-from tests.stores import write_store
+from tests.stores import cleaned_by_the_next_build, write_store
 
 pytestmark = pytest.mark.slow
 
@@ -100,17 +99,7 @@ def test_a_death_before_a_write_leaves_the_old_snapshot_and_the_next_build_clean
     assert died.returncode == 9
     assert current_id(store) == old
     Snapshot.open(store).verify()
-    new = write_store(store, ["a", "b", "c"])
-    with Held(store, Kind.BUILD) as mine:
-        assert not history.sweep(store, mine, ["work"]).kept
-    assert current_id(store) == new.snapshot_id
-    listed = {f.path for e in history.history(store) for f in _manifest(store, e).files}
-    manifests = {f"snapshots/{e.snapshot_id}/manifest.json" for e in history.history(store)}
-    assert {path for path, _ in store.files()} == {"CURRENT"} | listed | manifests
-
-
-def _manifest(store: Store, entry: history.Entry) -> Manifest:
-    return Snapshot.open(store, entry.snapshot_id).manifest
+    cleaned_by_the_next_build(store)
 
 
 def test_a_server_that_stays_away_is_named_and_nothing_is_half_published(
